@@ -72,7 +72,7 @@ def prepare():
     for i in range(100000):
         trace.add(i + 1, "tick", APP, [0x1234])
     long = os.path.join(work, "long")
-    trace.write(long)
+    trace.write(long, packets=4)
 
 
 def place(name):
@@ -356,6 +356,25 @@ def wait_for(process, directory, but=None):
     return False
 
 
+def test_killed_view(shim):
+    """Two parts of the program have temporary files: the output, and the view of a trace that is cut off."""
+    cut = os.path.join(work, "cut")
+    shutil.copytree(long, cut)
+    data = os.path.join(cut, "channel_0")
+    os.truncate(data, os.path.getsize(data) - 1)
+    directory, views = place("killed-view"), place("views")
+    process = subprocess.Popen(command(os.path.join(directory, "x"), trace=cut), stderr=subprocess.PIPE,
+                               env={**os.environ, "LD_PRELOAD": shim, "TMPDIR": views})
+    until = time.monotonic() + 20
+    while not os.listdir(views) and time.monotonic() < until and process.poll() is None:
+        time.sleep(0.01)
+    found = len(os.listdir(directory)), len(os.listdir(views))
+    process.send_signal(signal.SIGTERM)
+    process.communicate()
+    same("killed, without O_TMPFILE, trace cut off: both temporary files are removed",
+         (process.returncode, found, os.listdir(directory), os.listdir(views)), (-signal.SIGTERM, (1, 1), [], []))
+
+
 def test_killed(shim):
     cases = [(name, preload) for name in ("SIGTERM", "SIGINT", "SIGHUP", "SIGKILL") for preload in ("", shim)
              if not (preload and name == "SIGKILL")]
@@ -374,6 +393,7 @@ def test_killed(shim):
         same("killed by %s: status" % what, process.returncode, -number)
         same("killed by %s: old file is kept, no temporary file is left" % what,
              (read(path), os.listdir(directory)), ("old", ["x"]))
+    test_killed_view(shim)
     directory = place("without")
     path = write(os.path.join(directory, "x"))
     os.chmod(path, 0o600)

@@ -6,7 +6,7 @@
  * file in the same directory, which is renamed when it is complete. The
  * temporary file has no name (O_TMPFILE) until then, so it vanishes if the
  * process is killed. If the file system does not support that, the file has a name
- * at once; handlers of fatal signals remove it (SIGKILL leaves it behind).
+ * at once, and is removed when the program ends (trace/at_end.c; SIGKILL leaves it).
  *
  * The output is written in place if FILE is a device, a FIFO, a mount point or
  * an open file of a process (/dev/stdout), if its directory is not writable, or
@@ -32,6 +32,7 @@
 #include <unistd.h>
 
 #include "outfile.h"
+#include "trace/at_end.h"
 #include "tool.h"
 
 #define OWN_DESCRIPTORS "/proc/self/fd"
@@ -76,24 +77,18 @@ static void report(const struct outfile *out, int error)
 
 /* ------------------------------------------------------------ signals */
 
-/* The named temporary file of this process; pid 0: there is none. */
+/* The named temporary file, if @there. */
 static struct {
-	volatile pid_t pid;
+	volatile sig_atomic_t there;
 	int dir;
 	char name[48];
 } leftover;
 
 static void remove_leftover(void)
 {
-	if (leftover.pid == getpid())
+	if (leftover.there)
 		unlinkat(leftover.dir, leftover.name, 0);
-	leftover.pid = 0;
-}
-
-static void on_fatal(int number)
-{
-	remove_leftover();
-	raise(number);		/* SA_RESETHAND: now with its default action */
+	leftover.there = 0;
 }
 
 static void on_write_error(int number)
@@ -101,42 +96,17 @@ static void on_write_error(int number)
 	(void)number;		/* write() returns the error */
 }
 
-static void handle(int number, void (*handler)(int), int flags)
-{
-	struct sigaction action = { .sa_handler = handler, .sa_flags = flags }, old;
-
-	if (!sigaction(number, NULL, &old) && old.sa_handler != SIG_IGN)
-		sigaction(number, &action, NULL);
-}
-
 /* A handler, not SIG_IGN, which the symbolizer's helper would inherit. */
 static void handle_write_errors(void)
 {
-	handle(SIGPIPE, on_write_error, SA_RESTART);
-	handle(SIGXFSZ, on_write_error, SA_RESTART);
-}
-
-static void handle_fatal(void)
-{
-	static const int fatal[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGALRM, SIGXCPU, SIGABRT,
-				     SIGSEGV, SIGBUS, SIGUSR1, SIGUSR2 };
-	static bool done;
+	static const int errors[] = { SIGPIPE, SIGXFSZ };
+	const struct sigaction action = { .sa_handler = on_write_error, .sa_flags = SA_RESTART };
+	struct sigaction old;
 	size_t i;
 
-	if (done)
-		return;
-	done = true;
-	atexit(remove_leftover);
-	for (i = 0; i < sizeof(fatal) / sizeof(fatal[0]); i++)
-		handle(fatal[i], on_fatal, SA_RESETHAND);
-}
-
-static void block_signals(sigset_t *old)
-{
-	sigset_t all;
-
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, old);
+	for (i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
+		if (!sigaction(errors[i], NULL, &old) && old.sa_handler != SIG_IGN)
+			sigaction(errors[i], &action, NULL);
 }
 
 /* ------------------------------------------------------------ the target */
@@ -233,8 +203,8 @@ static int named(struct outfile *out, int (*make)(const struct outfile *out, mod
 	int made = -1, i, error;
 	sigset_t old;
 
-	handle_fatal();
-	block_signals(&old);
+	kunwind_at_end(remove_leftover);
+	kunwind_block_signals(&old);
 	for (i = 0; i < 1000; i++) {
 		snprintf(out->temporary, sizeof(out->temporary), ".kunwind-%d-%d.part",
 			 (int)getpid(), i);
@@ -246,10 +216,10 @@ static int named(struct outfile *out, int (*make)(const struct outfile *out, mod
 	if (made >= 0) {
 		leftover.dir = out->dir;
 		strcpy(leftover.name, out->temporary);
-		leftover.pid = getpid();
+		leftover.there = 1;
 		out->state = OUT_NAMED;
 	}
-	sigprocmask(SIG_SETMASK, &old, NULL);
+	kunwind_unblock_signals(&old);
 	errno = error;
 	return made;
 }
@@ -434,16 +404,16 @@ static void publish(struct outfile *out)
 {
 	sigset_t old;
 
-	block_signals(&old);
+	kunwind_block_signals(&old);
 	if (out->state == OUT_UNNAMED && named(out, link_unnamed, 0) < 0)
 		out->error = errno;
 	close_all(out);		/* network file systems report write errors here */
 	if (!out->error && renameat(out->dir, out->temporary, out->dir, out->base))
 		out->error = errno;
 	if (!out->error)
-		leftover.pid = 0;
+		leftover.there = 0;
 	discard(out);
-	sigprocmask(SIG_SETMASK, &old, NULL);
+	kunwind_unblock_signals(&old);
 }
 
 int outfile_close(struct outfile *out, bool ok)

@@ -17,7 +17,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,18 +24,18 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "at_end.h"
 #include "packets.h"
 #include "tool.h"
 #include "view.h"
 
 /* ------------------------------------------------------------ removal */
 
-/* The views of the process @owner. Changed only while signals are blocked. */
+/* Changed only while signals are blocked. */
 static struct view {
 	struct view *next;
 	char *path;
 } *views;
-static pid_t owner;
 
 /*
  * Removes a directory, and the files and the directories in it. @levels: of
@@ -76,40 +75,8 @@ static void remove_views(void)
 {
 	struct view *view;
 
-	for (view = owner == getpid() ? views : NULL; view; view = view->next)
+	for (view = views; view; view = view->next)
 		remove_directory(AT_FDCWD, view->path, 2);
-}
-
-static void on_fatal(int number)
-{
-	remove_views();
-	raise(number);		/* SA_RESETHAND: now with its default action */
-}
-
-/* Other parts of the program that handle a signal remove what they have made, and exit. */
-static void handle_fatal(void)
-{
-	static const int fatal[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGALRM, SIGXCPU,
-				     SIGXFSZ, SIGABRT, SIGSEGV, SIGBUS, SIGUSR1, SIGUSR2 };
-	const struct sigaction action = { .sa_handler = on_fatal, .sa_flags = SA_RESETHAND };
-	struct sigaction old;
-	size_t i;
-
-	if (owner == getpid())
-		return;
-	owner = getpid();
-	atexit(remove_views);
-	for (i = 0; i < sizeof(fatal) / sizeof(fatal[0]); i++)
-		if (!sigaction(fatal[i], NULL, &old) && old.sa_handler == SIG_DFL)
-			sigaction(fatal[i], &action, NULL);
-}
-
-static void block_signals(sigset_t *old)
-{
-	sigset_t all;
-
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, old);
 }
 
 /* Makes a directory as mkdtemp(3), which is removed when the program ends. */
@@ -121,14 +88,14 @@ static bool make_temporary(char *path)
 
 	if (!view)
 		return false;
-	handle_fatal();
-	block_signals(&old);
+	kunwind_at_end(remove_views);
+	kunwind_block_signals(&old);
 	made = mkdtemp(path);
 	if (made) {
 		*view = (struct view){ .next = views, .path = path };
 		views = view;
 	}
-	sigprocmask(SIG_SETMASK, &old, NULL);
+	kunwind_unblock_signals(&old);
 	if (!made)
 		free(view);
 	return made;
@@ -141,7 +108,7 @@ void kunwind_view_free(char *path)
 
 	if (!path)
 		return;
-	block_signals(&old);
+	kunwind_block_signals(&old);
 	while (*at && (*at)->path != path)
 		at = &(*at)->next;
 	view = *at;
@@ -149,7 +116,7 @@ void kunwind_view_free(char *path)
 		*at = view->next;
 		remove_directory(AT_FDCWD, path, 2);
 	}
-	sigprocmask(SIG_SETMASK, &old, NULL);
+	kunwind_unblock_signals(&old);
 	free(view);
 	free(path);
 }

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+/*
+ * at_end.c - remove temporary files when the program ends, also by a signal
+ *
+ * One handler for all parts of the program that have such files: if each part set
+ * a handler of its own, the last one would hide the others.
+ */
+#include <assert.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "at_end.h"
+
+/* Changed only while signals are blocked. */
+static struct {
+	pid_t process;
+	unsigned int nr;
+	void (*remove[4])(void);
+} ends;
+
+static void remove_all(void)
+{
+	while (ends.process == getpid() && ends.nr)
+		ends.remove[--ends.nr]();
+}
+
+static void on_fatal(int number)
+{
+	remove_all();
+	raise(number);		/* SA_RESETHAND: now with its default action */
+}
+
+void kunwind_block_signals(sigset_t *old)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, old);
+}
+
+void kunwind_unblock_signals(const sigset_t *old)
+{
+	sigprocmask(SIG_SETMASK, old, NULL);
+}
+
+static void handle_fatal(void)
+{
+	static const int fatal[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGALRM, SIGXCPU,
+				     SIGXFSZ, SIGABRT, SIGSEGV, SIGBUS, SIGUSR1, SIGUSR2 };
+	const struct sigaction action = { .sa_handler = on_fatal, .sa_flags = SA_RESETHAND };
+	struct sigaction old;
+	size_t i;
+
+	atexit(remove_all);
+	for (i = 0; i < sizeof(fatal) / sizeof(fatal[0]); i++)
+		if (!sigaction(fatal[i], NULL, &old) && old.sa_handler == SIG_DFL)
+			sigaction(fatal[i], &action, NULL);
+}
+
+void kunwind_at_end(void (*remove)(void))
+{
+	unsigned int i;
+	sigset_t old;
+
+	kunwind_block_signals(&old);
+	if (ends.process != getpid()) {
+		ends.process = getpid();
+		ends.nr = 0;
+		handle_fatal();
+	}
+	for (i = 0; i < ends.nr && ends.remove[i] != remove; i++)
+		;
+	assert(i < sizeof(ends.remove) / sizeof(ends.remove[0]));
+	ends.remove[i] = remove;
+	if (i == ends.nr)
+		ends.nr++;
+	kunwind_unblock_signals(&old);
+}
