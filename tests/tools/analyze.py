@@ -409,6 +409,25 @@ def test_offsets(work, program, symbols, build_id):
     same("code without a symbol does not count as named", report["trace"]["frames_named"], 0)
 
 
+def test_two_traces(work, build_id):
+    """One of two traces has mappings: in the other one, all processes with stacks count."""
+    with_maps, without = ctf.Trace(), ctf.Trace()
+    with_maps.add(1, "kunwind_map", APP, (), ctf.MAP, [100, 100, BIAS, BIAS + 0x5000, 0, BIAS, 1, build_id, "/app"])
+    with_maps.add(10, "registered", APP, [BIAS + 0x10])
+    with_maps.add(11, "not_registered", (7, 7, "other"), [0x1234])
+    without.add(12, "kernel_only", (8, 8, "third"), [0x1234])
+    without.add(13, "no_stack", (8, 8, "third"))
+    paths = [os.path.join(work, name) for name in ("with-maps", "without-maps")]
+    for trace, path in zip((with_maps, without), paths):
+        trace.write(path)
+
+    def events(*options):
+        report = json.loads(run("report", "--json", *options, *paths).stdout)
+        return report["trace"]["events"]
+    same("two traces: processes without mappings count in the trace that has none at all", events(), 2)
+    same("two traces, --all: all events count", events("--all"), 4)
+
+
 def test_strings(work):
     """The table of strings grows while the trace's host name, the last string of all, is entered."""
     def written(name, nr):
@@ -498,6 +517,7 @@ def main():
         test_contexts(work, symbols)
         test_numbers(work, symbols)
         test_offsets(work, program, symbols, build_id)
+        test_two_traces(work, build_id)
         test_strings(work)
         test_unknown(work)
         test_namespaces(work, program, symbols, build_id)

@@ -593,7 +593,7 @@ bool samples_read(struct samples *samples, char *const *paths, int nr_paths,
 	     read_selection(samples, &selection) &&
 	     (!samples->copy || kunwind_trace_copy_to(reading.trace, samples->copy));
 	if (ok) {
-		reading.told_only = !samples->options.all && kunwind_histories_tell(reading.histories);
+		reading.told_only = !samples->options.all && kunwind_histories_tell(reading.histories, NULL);
 		ok = kunwind_reading_events(&reading, take, samples, &samples->lost);
 		host = kunwind_trace_hostname(reading.trace);
 		samples->ends_recorded = kunwind_reading_has_ends(&reading);

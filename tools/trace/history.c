@@ -19,6 +19,7 @@
 struct trace {
 	struct trace *next;
 	struct kunwind_history *history;
+	bool told;		/* a mapping was added */
 	size_t id_size;		/* 0: the trace has no UUID */
 	char id[];
 };
@@ -33,7 +34,6 @@ struct kunwind_histories {
 	struct kunwind_symbolizer *symbolizer;
 	struct trace *traces;
 	struct trace *last;	/* last one looked up */
-	bool told;
 };
 
 struct kunwind_histories *kunwind_histories_new(struct kunwind_symbolizer *symbolizer)
@@ -121,9 +121,15 @@ struct kunwind_history *kunwind_histories_of(struct kunwind_histories *histories
 	return trace ? trace->history : NULL;
 }
 
-bool kunwind_histories_tell(const struct kunwind_histories *histories)
+bool kunwind_histories_tell(struct kunwind_histories *histories, const bt_event *event)
 {
-	return histories->told;
+	const struct trace *trace = histories->traces;
+
+	if (event)
+		return kunwind_histories_of(histories, event) && histories->last->told;
+	while (trace && !trace->told)
+		trace = trace->next;
+	return trace;
 }
 
 bool kunwind_history_is_own(const char *event_name)
@@ -157,7 +163,7 @@ static bool learn_mapping(struct kunwind_histories *histories, struct kunwind_hi
 
 	if (!map.path || !map.build_id)
 		return true;	/* not a kunwind_map of ours */
-	histories->told = true;
+	histories->last->told = true;
 	return kunwind_history_map(history, time, &map);
 }
 

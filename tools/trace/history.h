@@ -27,8 +27,8 @@ bool kunwind_history_is_own(const char *event_name);
 bool kunwind_histories_learn(struct kunwind_histories *histories, const bt_event *event,
 			     int64_t time);
 
-/* Returns whether any mapping was added. */
-bool kunwind_histories_tell(const struct kunwind_histories *histories);
+/* Returns whether any mapping was added: of the event's trace, or, if NULL, of any. */
+bool kunwind_histories_tell(struct kunwind_histories *histories, const bt_event *event);
 
 /*
  * Returns the history of the event's trace, made if needed. Each trace has its

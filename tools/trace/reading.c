@@ -172,8 +172,8 @@ void kunwind_reading_head(struct kunwind_head *head, const bt_event *event, int6
 	kunwind_syscall_name(head, event);
 }
 
-/* Returns whether /proc may be used: the trace is of this host. */
-static bool same_host(struct kunwind_reading *reading)
+/* Returns whether /proc may be used: the trace is of this host. @tells: it has mappings. */
+static bool same_host(struct kunwind_reading *reading, bool tells)
 {
 	const char *host;
 	char own[256];
@@ -183,7 +183,7 @@ static bool same_host(struct kunwind_reading *reading)
 		reading->same_host = host && !gethostname(own, sizeof(own)) && !strcmp(host, own);
 		reading->host_known = true;
 	}
-	return reading->same_host && !reading->told_only;
+	return reading->same_host && !(reading->told_only && tells);
 }
 
 /* Makes the first @nr frames of @whole the stack. */
@@ -257,6 +257,7 @@ bool kunwind_reading_stack(struct kunwind_reading *reading, const bt_event *even
 	const struct kunwind_whole *whole = NULL;
 	struct kunwind_history *history = NULL;
 	const void *trace = trace_of(reading, event, &history);
+	bool tells;
 	size_t i;
 
 	*stack = (struct kunwind_stack){ .pid = -1, .reason = -1, .frame = reading->frame };
@@ -270,10 +271,12 @@ bool kunwind_reading_stack(struct kunwind_reading *reading, const bt_event *even
 		stack->nr = kunwind_stack_read(event, "callstack_user", reading->address);
 	}
 	if (history) {
-		who.live = stack->nr && same_host(reading);
+		tells = kunwind_histories_tell(reading->histories, event);
+		who.live = stack->nr && same_host(reading, tells);
 		stack->pid = kunwind_history_process(history, &who,
 						     stack->nr ? reading->address[0] : 0);
-		stack->told = stack->pid >= 0 && kunwind_history_knows(history, stack->pid);
+		stack->told = tells ? stack->pid >= 0 && kunwind_history_knows(history, stack->pid) :
+				      stack->nr > 0;
 	}
 	if (!is_whole)
 		compare(reading, stack,
