@@ -86,13 +86,14 @@ check "perf has a stack of the read" grep -q pipe_read theirs
 is "$(cat ours)" "$(cat theirs)" "show: the kernel's functions are those of perf record -g"
 
 # ------------------------------------------------------- report, pictures, exports
+# fct_c may have more, if it is preempted outside of its call
 row=$(kunwind report --json trace | /usr/bin/python3 -c '
 import json, sys
 rows = {row["name"]: row for row in json.load(sys.stdin)["functions"]}
 for name in ("vfs_read", "fct_c"):
-    print(rows[name]["object"].rpartition("/")[2], rows[name]["off_cpu_ns"] > 0, rows[name]["off_cpu_ns"] == rows["fct_c"]["off_cpu_ns"])')
+    print(rows[name]["object"].rpartition("/")[2], rows[name]["off_cpu_ns"] > 0, rows[name]["off_cpu_ns"] <= rows["fct_c"]["off_cpu_ns"])')
 is "$row" "[kernel] True True
-blocked True True" "report: vfs_read has the time off the CPU of its caller fct_c"
+blocked True True" "report: vfs_read has time off the CPU, and at most that of its caller fct_c"
 line=$(kunwind export --folded -w off-cpu trace 2>/dev/null | grep "^blocked;.*pipe_read")
 like "$line" "main;fct_a;fct_b;fct_c;[a-zA-Z_]*read;entry_SYSCALL_64_after_hwframe_\[k\];do_syscall_64_\[k\];.*vfs_read_\[k\];(anon_)?pipe_read_\[k\];schedule_\[k\];__schedule_\[k\];read [0-9]+$" \
 	"export --folded: one stack, from main to __schedule"
