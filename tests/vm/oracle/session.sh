@@ -79,7 +79,7 @@ start() { # NAME COMMAND...
 	if [ -n "${KUNWIND_STOCK:-}" ]; then
 		(exec "${random[@]}" "$@") <>"$work/$name/in" >"${OUTPUT:-$work/$name/out}" 2>"$work/$name/err" &
 	else
-		(exec ${KUNWIND_RUN:-kunwind run --} "${random[@]}" "$@") <>"$work/$name/in" >"${OUTPUT:-$work/$name/out}" 2>"$work/$name/err" &
+		(exec "${random[@]}" ${KUNWIND_RUN:-kunwind run --} "$@") <>"$work/$name/in" >"${OUTPUT:-$work/$name/out}" 2>"$work/$name/err" &
 	fi
 	pid=$!
 	printf '%s\t%s\n' "$name" "$pid" >>"$work/programs.tsv"
