@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
+# timeout: 150
 #
 # t-00-vm.sh - what every other test needs of the VM
 

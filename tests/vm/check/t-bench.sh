@@ -3,7 +3,7 @@
 #
 # t-bench.sh - the cost of kunwind, in instructions
 # vm: --icount
-# timeout: 1500
+# timeout: 300
 #
 # Limits:
 # - the walk in the kernel takes no more instructions a frame than the kernel's

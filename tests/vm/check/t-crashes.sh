@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 500
+# timeout: 400
 #
 # t-crashes.sh - kunwind crashes: each deadly signal of the system is listed once,
 # with its stack, and no other signal

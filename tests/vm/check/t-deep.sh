@@ -5,6 +5,7 @@
 # kernel entry, by ftrace, perf, BPF and LTTng. oracle/deep.py compares them
 # with the programs' own records.
 # timeout: 300
+# long: only
 
 # shellcheck source=tests/vm/oracle/session.sh
 . "$(dirname "$0")/../oracle/session.sh"

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
+# timeout: 150
 #
 # t-device.sh - /dev/kunwind: every errno of its calls, permissions, the kill
 # switch, and the limits of the dump of all mappings

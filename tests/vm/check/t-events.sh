@@ -4,6 +4,7 @@
 # t-events.sh - user stacks at task switches, page faults, interrupts, timers
 # and a kprobe; kernel threads must have none (oracle/kinds.py)
 # timeout: 600
+# long: only
 
 # shellcheck source=tests/vm/oracle/session.sh
 . "$(dirname "$0")/../oracle/session.sh"

@@ -8,6 +8,7 @@
 # no process and takes over no function: every stack is the kernel's own.
 # refuse.ko makes ftrace refuse the hook on one function.
 # timeout: 900
+# long: only
 
 # shellcheck source=tests/vm/oracle/session.sh
 . "$(dirname "$0")/../oracle/session.sh"

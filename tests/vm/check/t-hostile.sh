@@ -7,7 +7,7 @@
 # (oracle/hostile_elf.py). Each is refused with a named reason, and the stacks
 # of the process stay complete. False registers and memory (fixtures/hostile.c)
 # give a short stack with the right reason. guest-run searches the kernel's log.
-# timeout: 600
+# timeout: 200
 
 # shellcheck source=tests/vm/oracle/session.sh
 . "$(dirname "$0")/../oracle/session.sh"

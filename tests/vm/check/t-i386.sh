@@ -8,6 +8,7 @@
 # with eu-stack; the ioctl from 32-bit code; and an unregistered program, whose
 # stacks must be as many and as long as without the module. Needs gcc-multilib.
 # timeout: 400
+# long: only
 
 # shellcheck source=tests/vm/oracle/session.sh
 . "$(dirname "$0")/../oracle/session.sh"

@@ -9,6 +9,7 @@
 # new change time. No other user's median wait may be longer than a quarter of
 # the time in which one of these tables is built on an idle machine.
 # timeout: 400
+# long: only
 
 # shellcheck source=tests/vm/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

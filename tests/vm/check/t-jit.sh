@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
+# timeout: 120
 #
 # t-jit.sh - unwind information that a process hands in for code that it makes:
 # stacks compared with libgcc's, which reads the same bytes; what makes the

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 600
+# timeout: 400
 #
 # t-kernel-stacks.sh - kunwind record --kernel: kernel and user stack as one
 #

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
+# timeout: 120
 #
 # t-lib.sh - libkunwind: stacks compared with libunwind's of the same process
 # from the same point, errors as the manual page lists them, file descriptors

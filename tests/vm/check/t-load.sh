@@ -7,7 +7,7 @@
 # Registered programs run, sleep, and are stopped by signals. Meanwhile the
 # module is loaded and unloaded, its kill switch is turned, and its status is
 # read. SOAK=SECONDS sets the duration (30). SEED chooses another order.
-# timeout: 600
+# timeout: 400
 
 # shellcheck source=tests/vm/oracle/session.sh
 . "$(dirname "$0")/../oracle/session.sh"

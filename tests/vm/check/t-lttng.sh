@@ -3,7 +3,7 @@
 #
 # t-lttng.sh - lttng enable-event --callstack with the real LTTng, and a user's
 # session from lttng create to kunwind show
-# timeout: 500
+# timeout: 300
 
 # shellcheck source=tests/vm/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

@@ -3,7 +3,7 @@
 #
 # t-mm-hooks.sh - code that a registered process maps, moves and replaces, also by
 # many threads at once, and files that are not ELF
-# timeout: 300
+# timeout: 150
 
 # shellcheck source=tests/vm/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

@@ -10,7 +10,7 @@
 # one nanosecond is one instruction. The smallest of 20 values counts, because
 # no interrupt came in between.
 # vm: --icount
-# timeout: 300
+# timeout: 120
 
 # shellcheck source=tests/vm/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

@@ -11,7 +11,7 @@
 #
 # With SECONDS_MORE set, rounds with other random numbers follow for that many
 # seconds.
-# timeout: 600
+# timeout: 400
 
 # shellcheck source=tests/vm/oracle/session.sh
 . "$(dirname "$0")/../oracle/session.sh"

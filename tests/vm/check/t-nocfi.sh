@@ -6,7 +6,7 @@
 # Hand-written functions, code in anonymous memory, musl (static and dynamic,
 # the return from a signal handler, a thread blocked in poll()), node's JIT; and
 # return addresses that return probes replaced.
-# timeout: 600
+# timeout: 300
 
 # shellcheck source=tests/vm/oracle/session.sh
 . "$(dirname "$0")/../oracle/session.sh"

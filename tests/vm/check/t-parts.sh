@@ -13,6 +13,7 @@
 #    object that is mapped while other tasks use the processors, and one with
 #    wrong call frame instructions, which only the second stage reads.
 # timeout: 300
+# long: only
 
 # shellcheck source=tests/vm/oracle/session.sh
 . "$(dirname "$0")/../oracle/session.sh"

@@ -5,7 +5,7 @@
 # each, at the same time: every stack equals the call chain that the program
 # knows
 #
-# timeout: 400
+# timeout: 200
 
 # shellcheck source=tests/vm/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

@@ -7,6 +7,7 @@
 # kmod/delay.c delays one function of the kernel for one program, so that
 # another program can run between two steps of the first one.
 # timeout: 300
+# long: only
 
 # shellcheck source=tests/vm/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # timeout: 600
+# long: only
 #
 # t-recipes.sh - the commands of docs/recipes.md work and answer the questions
 #

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 500
+# timeout: 800
 #
 # t-record.sh - kunwind record: one command makes a trace
 #

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 600
+# timeout: 250
 #
 # t-relay.sh - trace one host, read the trace on another
 #

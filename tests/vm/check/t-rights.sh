@@ -6,7 +6,7 @@
 # Processes of other users, set-user-ID programs, registrations by other users;
 # root of a user namespace; quotas; what the status shows to each user; file
 # names in the status and in events; the device's mode and udev rule.
-# timeout: 600
+# timeout: 500
 
 # shellcheck source=tests/vm/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

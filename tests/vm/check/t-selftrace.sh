@@ -9,6 +9,7 @@
 # processor and on two.
 # vm: --smp 1
 # timeout: 120
+# long: only
 
 # shellcheck source=tests/vm/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

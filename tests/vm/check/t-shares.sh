@@ -7,7 +7,7 @@
 # No result depends on the speed of the machine: an operation that an attacker
 # would slow down waits here until the test lets it go on, or the test counts
 # calls of a function.
-# timeout: 600
+# timeout: 300
 
 # shellcheck source=tests/vm/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

@@ -7,7 +7,7 @@
 # Two ext4 images differ only in the code of one file, which has the same inode
 # number, generation, size and times in both. First they are on two devices at
 # the same time, then one after the other on one device.
-# timeout: 200
+# timeout: 150
 
 # shellcheck source=tests/vm/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

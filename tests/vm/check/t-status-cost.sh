@@ -11,7 +11,7 @@
 # Therefore the cost of a read is its longest call, and the result is the
 # shortest of five reads.
 # vm: --icount
-# timeout: 300
+# timeout: 120
 
 # shellcheck source=tests/vm/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

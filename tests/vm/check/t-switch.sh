@@ -8,7 +8,7 @@
 # used, and the module is loaded and unloaded. The time limit of each command
 # distinguishes "at once" from "never": a call that waits for the process would
 # end only after the process.
-# timeout: 600
+# timeout: 250
 
 # shellcheck source=tests/vm/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # timeout: 900
+# long: only
 #
 # t-symbolize.sh - names for a trace that was moved to another place
 #

@@ -7,7 +7,7 @@
 # fixtures/device/tables.c calls a function of a library and checks the stack,
 # which is right only with the right table. Every file of the VM's root file
 # system counts as remote.
-# timeout: 600
+# timeout: 500
 
 # shellcheck source=tests/vm/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

@@ -8,6 +8,7 @@
 # another user of ftrace redirects stays with that user. perf's call chains are
 # taken over like LTTng's stacks.
 # timeout: 600
+# long: only
 
 # shellcheck source=tests/vm/oracle/session.sh
 . "$(dirname "$0")/../oracle/session.sh"

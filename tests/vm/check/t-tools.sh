@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # t-tools.sh - kunwind run, register, unregister, status, system-wide and doctor
-# timeout: 500
+# timeout: 700
 
 # shellcheck source=tests/vm/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # timeout: 400
+# long: only
 #
 # t-upstream.sh - programs that read LTTng's call stacks keep working
 #

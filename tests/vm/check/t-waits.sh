@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 600
+# timeout: 500
 #
 # t-waits.sh - kunwind waits: causes, wakers, locks, chains, of programs that know them
 #

@@ -15,7 +15,7 @@
 # is also reported separately. The bounds are about a fifth above the largest
 # cost that was measured on Linux 6.1.
 # vm: --icount
-# timeout: 600
+# timeout: 200
 
 # shellcheck source=tests/vm/oracle/session.sh
 . "$(dirname "$0")/../oracle/session.sh"
