@@ -36,7 +36,7 @@ static int (*reclaim)(struct kunwind_quota *quota, size_t bytes);
 
 int kunwind_memory_charge(struct kunwind_quota *quota, size_t bytes)
 {
-	u64 limit = (u64)READ_ONCE(max_table_mb) << 20;
+	u64 limit = kunwind_quota_part(quota, (u64)READ_ONCE(max_table_mb) << 20);
 	u64 share = (u64)READ_ONCE(max_user_table_mb) << 20;
 
 	/* Added first, so that two callers cannot both get the last bytes. */

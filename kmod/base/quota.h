@@ -80,6 +80,16 @@ struct kunwind_idle {
 struct kunwind_idle *kunwind_quota_idle(struct kunwind_quota *quota);
 
 /*
+ * Returns how much of the @limit of all users the user of @quota may see in use
+ * and still get more. A quarter is left for processes with CAP_SYS_ADMIN, because
+ * the root of a container can be as many users as it likes.
+ */
+static inline u64 kunwind_quota_part(const struct kunwind_quota *quota, u64 limit)
+{
+	return quota ? limit - limit / 4 : limit;
+}
+
+/*
  * Adds @bytes, and returns the user's sum (0 if @quota is NULL). Any context
  * except NMI, both functions.
  */

@@ -311,7 +311,8 @@ static void build_object(struct kunwind_object *object)
 	enum kunwind_build_error build_error;
 
 	kunwind_job_begin(&build.job, object, (u64)READ_ONCE(max_build_ms) * NSEC_PER_MSEC);
-	if (object->file && !kunwind_source_readable(object))
+	/* Also before the first read: a writer may end before the last one. */
+	if (object->file && (!kunwind_source_readable(object) || !kunwind_source_unchanged(object)))
 		build_error = KUNWIND_E_IO;
 	else if (build_aborted(&build))
 		build_error = KUNWIND_E_ABORTED;

@@ -110,6 +110,9 @@ bool kunwind_filesystem_get(u32 dev, u32 epoch)
 
 	spin_lock(&filesystems_lock);
 	fs = find(dev);
+	/* Made anew since the key was computed: the epoch does not go back. */
+	if (fs && (s32)(epoch - fs->epoch) > 0)
+		WRITE_ONCE(fs->epoch, epoch);
 	if (!fs) {
 		fs = kzalloc(sizeof(*fs), GFP_ATOMIC | __GFP_NOWARN);
 		if (fs) {

@@ -345,12 +345,12 @@ struct kunwind_object *kunwind_object_cache_find(const struct kunwind_object_key
 
 bool kunwind_object_cache_insert(struct kunwind_object *object, struct list_head *dead)
 {
-	unsigned int limit = READ_ONCE(max_objects);
+	const unsigned int limit = READ_ONCE(max_objects);
 	struct kunwind_object *old;
 
 	lockdep_assert_held(&kunwind_objects_lock);
 	supersede(&object->key, dead);
-	while (nr_objects >= limit) {
+	while (nr_objects >= kunwind_quota_part(object->quota, limit)) {
 		old = first_idle();
 		if (!old)
 			return false;

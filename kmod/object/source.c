@@ -16,6 +16,7 @@
  *
  * Process context. Reads and closing may sleep, for ever if the file is remote.
  */
+#include <linux/cred.h>
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/magic.h>
@@ -26,6 +27,9 @@
 #include "filesystem.h"
 #include "object.h"
 #include "source.h"
+
+/* virtio_fs allocates the size of a request as one piece, in atomic context. */
+#define FUSE_CHUNK	(28 * 1024)
 
 bool kunwind_source_attach(struct kunwind_object *object, struct file *file, bool remote)
 {
@@ -93,9 +97,8 @@ static ssize_t read_at(struct file *file, void *buf, size_t len, loff_t pos, int
 	return file->f_op->read_iter(&kiocb, &iter);
 }
 
-ssize_t kunwind_source_read(const struct kunwind_object *object, void *buf, size_t len, loff_t pos)
+static ssize_t read_some(struct file *file, void *buf, size_t len, loff_t pos)
 {
-	struct file *file = object->file;
 	ssize_t got;
 
 	/*
@@ -104,11 +107,21 @@ ssize_t kunwind_source_read(const struct kunwind_object *object, void *buf, size
 	 * hang although only this module has read it.
 	 */
 	if (file_inode(file)->i_sb->s_magic == FUSE_SUPER_MAGIC) {
-		got = read_at(file, buf, len, pos, IOCB_DIRECT);
+		got = read_at(file, buf, min_t(size_t, len, FUSE_CHUNK), pos, IOCB_DIRECT);
 		if (got != -EINVAL)
 			return got;
 	}
 	return read_at(file, buf, len, pos, 0);
+}
+
+/* As the opener: a FUSE file system answers only users of its user namespace. */
+ssize_t kunwind_source_read(const struct kunwind_object *object, void *buf, size_t len, loff_t pos)
+{
+	const struct cred *old = override_creds(object->file->f_cred);
+	ssize_t got = read_some(object->file, buf, len, pos);
+
+	revert_creds(old);
+	return got;
 }
 
 bool kunwind_source_readable(const struct kunwind_object *object)
@@ -120,11 +133,16 @@ bool kunwind_source_readable(const struct kunwind_object *object)
 }
 
 /*
- * Whether writes may leave the file's times unchanged. In file systems in
- * memory, only the first write to a page through a shared mapping changes them.
+ * Whether writes may leave the file's times unchanged. write() sets them before it
+ * copies the data, and stores through a shared mapping set them only while the page
+ * is clean; in file systems in memory, only the first store to a page does. So a
+ * file that is open for writing has no table. A memfd's first descriptor does not
+ * count as open for writing, but its mappings do.
  */
 static bool written_unseen(struct file *file)
 {
+	if (inode_is_open_for_write(file_inode(file)))
+		return true;
 	switch (file_inode(file)->i_sb->s_magic) {
 	case TMPFS_MAGIC:
 	case RAMFS_MAGIC:

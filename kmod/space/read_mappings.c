@@ -367,12 +367,14 @@ static int read_and_publish(struct kunwind_space *space, struct mm_struct *mm,
 	int err;
 
 	quota = kunwind_quota_of(mm);
-	r.room = kunwind_space_maps(space);
 	/*
 	 * Little more than needed, because each process has a snapshot. For a
 	 * new program, the first pass mostly only counts the mappings.
 	 */
-	r.room += 4;
+	old = kunwind_space_snapshot(space);
+	r.room = (old ? old->ranges.nr : 0) + 4;
+	kunwind_snapshot_put(old);
+	old = NULL;
 	for (;;) {
 		r.room = min(r.room, limit);
 		new = kunwind_snapshot_alloc(r.room, quota, GFP_KERNEL);

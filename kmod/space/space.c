@@ -446,7 +446,12 @@ bool kunwind_space_mapped(struct kunwind_space *space, u64 start, u64 end, u64 a
 				 */
 				read |= READ_ONCE(ranges->range[i].reason) != KUNWIND_NO_OBJECT;
 			}
-	if (hit && (!added || bytes + added != end - start)) {
+	/*
+	 * The sum tells a merge of neighbours from new memory over old ranges only
+	 * if all that was mapped before has been read.
+	 */
+	if (hit && (!added || space->map_seq != space->read_seq || space->moves.nr ||
+		    bytes + added != end - start)) {
 		snapshot = own_snapshot(space);
 		/* No memory for a copy: no ranges until the next read. */
 		if (!snapshot) {

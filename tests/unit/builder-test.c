@@ -26,7 +26,7 @@
 #define msecs_to_jiffies(ms)	((ms) / 4)
 
 struct super_block { unsigned long s_magic; };
-struct inode { struct super_block *i_sb; unsigned int i_mode; u64 size; s64 ctime; };
+struct inode { struct super_block *i_sb; unsigned int i_mode; u64 size; s64 ctime; int writers; };
 struct kvec { void *iov_base; size_t iov_len; };
 struct file;
 struct kiocb { struct file *ki_filp; loff_t ki_pos; int ki_flags; };
@@ -42,14 +42,27 @@ struct file {
 	const struct file_operations *f_op;
 	unsigned int f_mode;
 	int flags, refs;		/* flags: those of each kiocb */
+	const struct cred *f_cred;
 };
 struct vdso_image { void *data; };
 #define file_inode(file)			((file)->inode)
+#define inode_is_open_for_write(inode)		((inode)->writers > 0)
 #define mapping_writably_mapped(mapping)	((mapping)->writably_mapped)
 #define init_sync_kiocb(at, of)			\
 	(*(at) = (struct kiocb){ .ki_filp = (of), .ki_flags = (of)->flags })
 #define iov_iter_kvec(iter, way, vec, nr, size)	\
 	(*(iter) = (struct iov_iter){ .kvec = (vec), .len = (size) })
+
+static const struct cred worker, opener;
+static const struct cred *cred = &worker;
+static const struct cred *override_creds(const struct cred *other)
+{
+	const struct cred *old = cred;
+
+	cred = other;
+	return old;
+}
+static void revert_creds(const struct cred *old) { cred = old; }
 
 static unsigned int closed_here, closed_elsewhere;
 static struct file *get_file(struct file *file) { file->refs++; return file; }
@@ -93,7 +106,8 @@ static struct file file;
 static struct object data;		/* of the file */
 static struct kunwind_object object;
 
-static unsigned int reads, reads_direct, reads_other, reads_unheld;
+static unsigned int reads, reads_direct, reads_other, reads_unheld, reads_not_as_opener;
+static size_t longest;			/* direct read */
 static unsigned int read_fails;		/* number of the read that fails, from 1 */
 static size_t most_read;		/* bytes at once */
 static bool no_direct;
@@ -107,6 +121,9 @@ static ssize_t read_iter(struct kiocb *kiocb, struct iov_iter *iter)
 	reads_direct += !!(kiocb->ki_flags & IOCB_DIRECT);
 	reads_other += !!(kiocb->ki_flags & IOCB_OTHER);
 	reads_unheld += !module_refs;
+	reads_not_as_opener += cred != &opener;
+	if (kiocb->ki_flags & IOCB_DIRECT)
+		longest = max(longest, iter->len);
 	if (at_read)
 		at_read();
 	if ((kiocb->ki_flags & IOCB_DIRECT) && no_direct)
@@ -231,7 +248,7 @@ static void begin(void)
 
 	inode = (struct inode){ .i_sb = &on_disk, .i_mode = S_IFREG, .size = data.size, .ctime = 1 };
 	mapping.writably_mapped = false;
-	file = (struct file){ &inode, &mapping, &operations, FMODE_READ | FMODE_CAN_READ, 0, 1 };
+	file = (struct file){ &inode, &mapping, &operations, FMODE_READ | FMODE_CAN_READ, 0, 1, &opener };
 	for (i = 0; i < ARRAY_SIZE(users); i++)
 		users[i] = (struct kunwind_quota){ .most = MUCH };
 	object = (struct kunwind_object){ .quota = &users[0] };
@@ -305,6 +322,7 @@ static void test_read(void)
 	       object.stats.nr_rows > 1000 &&
 	       built == 1 && built_over == 1, "file: it has a table");
 	tap_ok(!reads_unheld, "local file: the module is held while it is read");
+	tap_ok(!reads_not_as_opener && cred == &worker, "the file is read with the opener's credentials");
 	tap_ok(closed_here == 1 && !closed_elsewhere,
 	       "file: closed by the worker, not by the kernel's work item");
 	end("a file");
@@ -336,6 +354,7 @@ static void test_read(void)
 	inode.i_sb = &in_fuse;
 	tap_ok(build(true, KUNWIND_OBJECT_READY, KUNWIND_OK) && reads_direct == reads,
 	       "a file of FUSE: no read goes through the page cache");
+	tap_ok(longest <= 28 * 1024, "a file of FUSE: no read is longer than an atomic allocation may be");
 	end("FUSE");
 	begin();
 	inode.i_sb = &in_fuse;
@@ -377,6 +396,8 @@ static void test_read(void)
 
 static void other_time(void) { inode.ctime = 2; }
 static void other_size(void) { inode.size++; }
+static void writer_comes(void) { inode.writers = 1; }
+static void writer_goes(void) { inode.writers = 0; }
 
 static void test_changes(void)
 {
@@ -397,6 +418,21 @@ static void test_changes(void)
 	       !started,
 	       "a large file that changes while it is built has no second stage");
 	end("change in two stages");
+	begin();
+	inode.writers = 1;
+	at_read = writer_goes;
+	tap_ok(build(false, KUNWIND_OBJECT_FAILED, KUNWIND_E_IO) && !reads,
+	       "a file that is open for writing when its build begins is not read");
+	end("writer before");
+	begin();
+	at_read = writer_comes;
+	tap_ok(build(false, KUNWIND_OBJECT_FAILED, KUNWIND_E_IO) && !built,
+	       "a file that is open for writing when its build ends has no table");
+	end("writer after");
+	begin();
+	inode.writers = -1;
+	tap_ok(build(false, KUNWIND_OBJECT_READY, KUNWIND_OK), "a program that runs cannot be written: it has a table");
+	end("no writers");
 	begin();
 	inode.i_sb = &in_memory;
 	mapping.writably_mapped = true;

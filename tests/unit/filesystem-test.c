@@ -124,6 +124,12 @@ static void test_epochs(void)
 	tap_ok(!find(0x801), "epoch: the end of a file system without objects makes no record");
 	tap_ok(kunwind_filesystem_get(0x801, 5) && kunwind_filesystem_epoch(0x801) == 5,
 	       "epoch: a new record begins with the epoch in the object's key");
+	tap_ok(kunwind_filesystem_get(0x801, 4) && kunwind_filesystem_epoch(0x801) == 5,
+	       "epoch: the key of an older object does not change it");
+	tap_ok(kunwind_filesystem_get(0x801, 7) && kunwind_filesystem_epoch(0x801) == 7,
+	       "epoch: a record that was freed and made anew gets the epoch that it had");
+	kunwind_filesystem_put(0x801);
+	kunwind_filesystem_put(0x801);
 	kunwind_filesystem_put(0x801);
 	no_memory = 1;
 	tap_ok(!kunwind_filesystem_get(0x801, 0) && !find(0x801),

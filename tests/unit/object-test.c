@@ -154,10 +154,23 @@ static void test_limits(void)
 		once(i, alice);
 	tap_ok(alice->objects == 2 && nr_objects <= 8,
 	       "limits: a user's next object displaces the user's oldest one");
-	once(40, NULL);
-	once(41, NULL);
+	for (i = 40; i < 50; i++)
+		once(i, NULL);
 	tap_ok(nr_objects == 8, "limits: at max_objects, a new object displaces any user's");
 	end("limits");
+
+	begin();
+	max_objects = 8;
+	for (i = 0; i < 6; i++)
+		o[i] = get_file(i, NULL);
+	o[6] = get_file(6, alice);
+	o[7] = get_file(7, NULL);
+	tap_ok(o[6] == &kunwind_object_overflow && o[7] != &kunwind_object_overflow,
+	       "limits: the last quarter of all objects is for CAP_SYS_ADMIN");
+	build_all();
+	for (i = 0; i < 8; i++)
+		kunwind_object_put(o[i]);
+	end("limits of users together");
 
 	/* limits of memory */
 	begin();

@@ -255,6 +255,12 @@ static void test_mapped(void)
 			       "mapped over the second: a dead range is not known");
 		end(cases[i].what);
 	}
+	/* new code before the second, which is not read yet; then new code in its place */
+	begin();
+	kunwind_space_mapped(space, AT(1) - 0x2000, AT(1), 0, true);
+	kunwind_space_mapped(space, AT(1) - 0x2000, AT(1) + 0x2000, 0x2000, true);
+	tap_ok(dead(space) == 2, "mapped in the second's place, beside code that is not read yet: it is dead");
+	end("beside code that is not read yet");
 	/* anonymous code: a JIT's code is read when it is executable again */
 	begin();
 	ranges_of(space)->range[1].table = NULL;
