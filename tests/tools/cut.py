@@ -65,6 +65,7 @@ def ended(work, tmp):
 
 
 def main():
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # ignored in the background
     with tempfile.TemporaryDirectory() as work:
         trace = ctf.Trace()
         for number in range(12):
