@@ -81,16 +81,16 @@ is "$(lttng list-triggers | grep kunwind-record)" "" "wrong triggers: no trigger
 
 # ------------------------------------------------ by hand, under load, in bounded memory
 check "all processes are registered" kunwind system-wide on
-start_recorder --flight --memory 4M -a -o hand
+start_recorder --flight --memory 8M -a -o hand
 is "$(head -n 1 err | "$json" flight 2>&1)" "" "flight --json: the first line is as kunwind-json(5) says"
 ./slow-call 0 0 long &
 load=$!
 # new mappings: more than the buffers for them hold
-for _ in {1..500}; do /bin/true; done
+for _ in {1..700}; do /bin/true; done
 is "$(ls hand | wc -l)" 0 "flight: under load nothing is written"
 path=$(kunwind snapshot)
 is "$? $(snapshots hand) ${path%-*-*-*}" "0 1 $PWD/hand/snapshot-1" "kunwind snapshot: takes a snapshot and prints its path"
-is "$(du -sk "$path" | awk '{ print $1 < 4096 + 1024 }')" 1 "snapshot: it is not larger than --memory"
+is "$(du -sk "$path" | awk '{ print $1 < 8192 + 1024 }')" 1 "snapshot: it is not larger than --memory"
 kill -USR1 $recorder
 eventually "SIGUSR1: the recorder takes a snapshot" has_snapshots hand 2
 like "$(functions hand/snapshot-2-* syscall_exit_openat "$load")" "^[a-z_0-9]*open[a-z_0-9]* main .*_start $" \
