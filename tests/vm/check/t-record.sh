@@ -151,10 +151,7 @@ kunwind record -F 97 -o twice -- sh -c 'trap "" INT; echo $$ >ready; sleep 1000'
 recorder=$!
 until [ -s ready ]; do sleep 0.1; done
 # signals that are pending together are one
-for _ in {1..100}; do
-	grep -q "still runs" err || kill -INT $recorder
-	sleep 0.1
-done
+until grep -q "still runs" err || ! kill -INT $recorder; do sleep 0.1; done
 wait $recorder
 is "$? $(cat $frequency) $(kunwind record --left-over)" "130 $before " "record: a second Ctrl-C ends the recording and restores the module"
 like "$(cat err)" "sh still runs, as process $(cat ready)" "record: a second Ctrl-C names the command that still runs"
