@@ -107,7 +107,6 @@ static struct object data;		/* of the file */
 static struct kunwind_object object;
 
 static unsigned int reads, reads_direct, reads_other, reads_unheld, reads_not_as_opener;
-static size_t longest;			/* direct read */
 static unsigned int read_fails;		/* number of the read that fails, from 1 */
 static size_t most_read;		/* bytes at once */
 static bool no_direct;
@@ -122,8 +121,6 @@ static ssize_t read_iter(struct kiocb *kiocb, struct iov_iter *iter)
 	reads_other += !!(kiocb->ki_flags & IOCB_OTHER);
 	reads_unheld += !module_refs;
 	reads_not_as_opener += cred != &opener;
-	if (kiocb->ki_flags & IOCB_DIRECT)
-		longest = max(longest, iter->len);
 	if (at_read)
 		at_read();
 	if ((kiocb->ki_flags & IOCB_DIRECT) && no_direct)
@@ -354,7 +351,6 @@ static void test_read(void)
 	inode.i_sb = &in_fuse;
 	tap_ok(build(true, KUNWIND_OBJECT_READY, KUNWIND_OK) && reads_direct == reads,
 	       "a file of FUSE: no read goes through the page cache");
-	tap_ok(longest <= 28 * 1024, "a file of FUSE: no read is longer than an atomic allocation may be");
 	end("FUSE");
 	begin();
 	inode.i_sb = &in_fuse;
@@ -392,6 +388,25 @@ static void test_read(void)
 	tap_ok(build(false, KUNWIND_OBJECT_FAILED, KUNWIND_E_IO) && !reads,
 	       "not open for reading: not read");
 	end("not open for reading");
+}
+
+static void test_long_read(void)
+{
+	static u8 bytes[64 * 1024], to[sizeof(bytes)];
+	const struct object small = data;
+
+	begin();
+	inode.i_sb = &in_fuse;
+	data = (struct object){ .data = bytes, .size = sizeof(bytes) };
+	object.file = &file;
+	most_read = SIZE_MAX;
+	tap_ok(kunwind_source_read(&object, to, sizeof(to), 0) == 28 * 1024,
+	       "a file of FUSE: no read is longer than an atomic allocation may be");
+	inode.i_sb = &on_disk;
+	tap_ok(kunwind_source_read(&object, to, sizeof(to), 0) == sizeof(to),
+	       "a local file: a read is as long as its buffer");
+	object.file = NULL;
+	data = small;
 }
 
 static void other_time(void) { inode.ctime = 2; }
@@ -629,6 +644,7 @@ int main(void)
 		return 2;
 	kunwind_result_listen(&listens);
 	test_read();
+	test_long_read();
 	test_changes();
 	test_charge();
 	test_ends();
