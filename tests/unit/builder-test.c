@@ -446,7 +446,8 @@ static void test_changes(void)
 	end("writer after");
 	begin();
 	inode.writers = -1;
-	tap_ok(build(false, KUNWIND_OBJECT_READY, KUNWIND_OK), "a program that runs cannot be written: it has a table");
+	tap_ok(build(false, KUNWIND_OBJECT_READY, KUNWIND_OK),
+	       "a program that runs cannot be written: it has a table");
 	end("no writers");
 	begin();
 	inode.i_sb = &in_memory;

@@ -259,7 +259,8 @@ static void test_mapped(void)
 	begin();
 	kunwind_space_mapped(space, AT(1) - 0x2000, AT(1), 0, true);
 	kunwind_space_mapped(space, AT(1) - 0x2000, AT(1) + 0x2000, 0x2000, true);
-	tap_ok(dead(space) == 2, "mapped in the second's place, beside code that is not read yet: it is dead");
+	tap_ok(dead(space) == 2,
+	       "mapped in the second's place, beside code that is not read yet: it is dead");
 	end("beside code that is not read yet");
 	/* anonymous code: a JIT's code is read when it is executable again */
 	begin();

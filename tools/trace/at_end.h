@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * at_end.h - remove temporary files when the program ends, also by a signal
+ */
 #ifndef KUNWIND_AT_END_H
 #define KUNWIND_AT_END_H
 
