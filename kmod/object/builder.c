@@ -72,6 +72,7 @@ struct build {
 	struct kunwind_job job;		/* job.object is NULL outside a worker */
 	unsigned long deadline;		/* jiffies; for reads of remote files, and waits */
 	bool aborted;			/* a read was not done, because the build must end */
+	bool changed;			/* the file changed, or was open for writing, before the reads */
 	size_t charged;			/* bytes */
 	void *data;			/* the sections' bytes */
 	struct kunwind_part_builder *part_builder;	/* the second stage, to be started; or NULL */
@@ -149,7 +150,7 @@ static enum kunwind_build_error compile(struct build *build, size_t limit)
 						  &object->table);
 	if (build_error)
 		return build_error;
-	if (!kunwind_source_unchanged(object)) {
+	if (build->changed || !kunwind_source_unchanged(object)) {
 		if (build->part_builder)
 			kunwind_part_builder_cancel(build->part_builder);
 		build->part_builder = NULL;
@@ -311,8 +312,9 @@ static void build_object(struct kunwind_object *object)
 	enum kunwind_build_error build_error;
 
 	kunwind_job_begin(&build.job, object, (u64)READ_ONCE(max_build_ms) * NSEC_PER_MSEC);
-	/* Also before the first read: a writer may end before the last one. */
-	if (object->file && (!kunwind_source_readable(object) || !kunwind_source_unchanged(object)))
+	/* Before the first read, too: a writer may end before the last one. */
+	build.changed = object->file && !kunwind_source_unchanged(object);
+	if (object->file && !kunwind_source_readable(object))
 		build_error = KUNWIND_E_IO;
 	else if (build_aborted(&build))
 		build_error = KUNWIND_E_ABORTED;
