@@ -46,8 +46,15 @@
 u64 kunwind_walk_attr kunwind_nocfi_return(struct kunwind_walk *walk, u64 ra, u64 slot)
 {
 	u32 looked;
-	u64 real = kunwind_mem_return(&walk->mem, slot, &looked);
+	u64 real;
 
+	/*
+	 * The kernel's trampoline is at the start of a page. Another address in a
+	 * slot of its list is real: longjmp() left the function that had the slot.
+	 */
+	if (ra & 0xfff)
+		return ra;
+	real = kunwind_mem_return(&walk->mem, slot, &looked);
 	/* If the budget is spent, the walk discards this step. */
 	kunwind_pay(&walk->mem, looked);
 	return real && kunwind_ranges_live(walk->ranges, real - 1) ? real : ra;
@@ -133,8 +140,12 @@ static bool kunwind_walk_attr at_top(struct kunwind_walk *walk,
 	c->slot = frame->sp;
 	if (!kunwind_read_word(&walk->mem, c->slot, &c->ra))
 		return false;
+	c->ra = kunwind_nocfi_return(walk, c->ra, c->slot);
 	kunwind_prove(walk, frame, c);
 	c->rbp_at = -1;
+	/* A call that leads to code did not lead to this frame, which is in none. */
+	if (!frame->range && c->target)
+		return false;
 	return c->proof != KUNWIND_PROOF_NO_CALL;
 }
 

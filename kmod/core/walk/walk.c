@@ -97,6 +97,12 @@ static noinline u64 kunwind_walk_attr first_address(struct kunwind_walk *walk)
 #define NO_SLOT		(1ULL << 63)
 
 /*
+ * No entry of the cache has this id: ids are counted from 1. It is not 0, which an
+ * entry has while the task that this walk interrupts writes it.
+ */
+#define NO_KEY		(~0ULL)
+
+/*
  * The frame that the walk has reached. All functions that get a pointer to it
  * are inlined, so that its members are registers.
  */
@@ -108,7 +114,7 @@ struct walk_state {
 	/* Where rbp is saved: it is read only when a rule needs it. Or NO_SLOT. */
 	u64 bp_at;
 	u64 id;			/* of the ranges */
-	u64 key;		/* what a rule in the cache must be for: id, or 0 for none */
+	u64 key;		/* what a rule in the cache must be for: id, or NO_KEY for none */
 	u64 cfa, ra;		/* stack pointer and address of the caller, after a step */
 	u32 valid;		/* KUNWIND_REG() bits of the registers that are known */
 	enum kunwind_reason reason;	/* why the walk has ended */
@@ -136,7 +142,7 @@ static __always_inline enum step end_walk(struct kunwind_walk *walk, struct walk
 /* The cached rule does not hold: the next search finds none. */
 static __always_inline enum step forget_rule(struct walk_state *state)
 {
-	state->key = 0;
+	state->key = NO_KEY;
 	return STEP_AGAIN;
 }
 
