@@ -158,8 +158,8 @@ help:
 	@echo '            (600); SEED=N: repeat that order; DEBUG=1: on the kernel of check-debug'
 	@echo "check-kernel-tests  run the kernel's selftests of x86 and of signal stacks, and stress-ng:"
 	@echo '            the results with the whole system traced equal those without the module'
-	@echo 'check-long  run the VM tests that take too long for make check, and those that then do'
-	@echo '            more, such as 10,000 samples in t-sampler'
+	@echo 'check-long  run the VM tests that take too long for make check, and longer versions of'
+	@echo '            some others (10,000 samples in t-sampler)'
 	@echo 'check-selftrace  trace every kernel event with user stacks, by ftrace, perf and LTTng: the'
 	@echo '            module does not cause its own work (15 min)'
 	@echo 'check-planted  plant some 850 bugs, one at a time in a copy of the tree: which do the tests'

@@ -80,9 +80,10 @@ struct kunwind_idle {
 struct kunwind_idle *kunwind_quota_idle(struct kunwind_quota *quota);
 
 /*
- * Returns how much of the @limit of all users the user of @quota may see in use
- * and still get more. A quarter is left for processes with CAP_SYS_ADMIN, because
- * the root of a container can be as many users as it likes.
+ * Returns the total use, by all users, from which on the user of @quota gets no
+ * more: three quarters of @limit. If @quota is NULL (CAP_SYS_ADMIN), it is @limit.
+ * The last quarter is reserved because the root of a container can become any
+ * number of users.
  */
 static inline u64 kunwind_quota_part(const struct kunwind_quota *quota, u64 limit)
 {

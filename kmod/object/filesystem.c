@@ -110,7 +110,10 @@ bool kunwind_filesystem_get(u32 dev, u32 epoch)
 
 	spin_lock(&filesystems_lock);
 	fs = find(dev);
-	/* Made anew since the key was computed: the epoch does not go back. */
+	/*
+	 * The record may have been freed and made again, with an older epoch, after
+	 * the key was computed. Keep the newer one.
+	 */
 	if (fs && (s32)(epoch - fs->epoch) > 0)
 		WRITE_ONCE(fs->epoch, epoch);
 	if (!fs) {

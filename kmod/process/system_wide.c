@@ -384,7 +384,7 @@ int kunwind_system_wide_init(void)
 	adopters = alloc_workqueue("kunwind_system_wide", WQ_UNBOUND, 0);
 	if (!adopters)
 		return -ENOMEM;
-	/* ENDED_MAX work items; from 6.9 on, a limit here would be divided among the nodes. */
+	/* At most ENDED_MAX items are queued. From 6.9 on, the nodes divide this limit. */
 	unmappers = alloc_workqueue("kunwind_unmap", WQ_UNBOUND, WQ_UNBOUND_MAX_ACTIVE);
 	if (unmappers)
 		return 0;

@@ -13,10 +13,10 @@
  * timer. The timer expires in hard interrupt context on this CPU, so to start it
  * wakes nothing: neither a softirq nor another CPU.
  *
- * The next time is computed after the sample is taken, and lies at least as far
- * ahead as the sample took, up to MOST_PAUSE. So samples use at most half of a
- * CPU, whatever the frequency and the stacks are. A sample that takes longer was
- * stopped itself, by a hypervisor or by NMIs.
+ * After a sample, the timer waits at least as long as the sample took, but at most
+ * MOST_PAUSE. So samples use at most half of a CPU, at any frequency and stack
+ * depth. If a sample takes longer than MOST_PAUSE, a hypervisor or NMIs have
+ * interrupted it: that time is not the sampler's.
  *
  * Cost while on: one call and one branch for each context switch. Code that
  * runs with interrupts off is sampled when it turns them on.

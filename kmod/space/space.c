@@ -447,8 +447,8 @@ bool kunwind_space_mapped(struct kunwind_space *space, u64 start, u64 end, u64 a
 				read |= READ_ONCE(ranges->range[i].reason) != KUNWIND_NO_OBJECT;
 			}
 	/*
-	 * The sum tells a merge of neighbours from new memory over old ranges only
-	 * if all that was mapped before has been read.
+	 * The sum distinguishes a merge of neighbours from new memory over old ranges
+	 * only if all earlier mappings have been read and no move is pending.
 	 */
 	if (hit && (!added || space->map_seq != space->read_seq || space->moves.nr ||
 		    bytes + added != end - start)) {

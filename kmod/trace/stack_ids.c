@@ -99,8 +99,9 @@ static notrace u64 what(const struct kunwind_stack *stack)
 }
 
 /*
- * FNV-1a, with words in place of bytes. The upper half depends on all bits of all
- * words. Different stacks with equal hashes are defined more often than others.
+ * Like FNV-1a, but takes a word at a time and multiplies by GOLDEN_RATIO_64. The
+ * upper half depends on all bits of all words. If more than two stacks have the
+ * same hash, they replace each other in its two slots, and are defined more often.
  */
 static notrace u32 hash_of(const struct kunwind_stack *stack)
 {

@@ -268,8 +268,8 @@ def main():
 
 
 if __name__ == "__main__":
-    # json_output.py [--lines] KIND <FILE: fails if FILE, or a line of it, is not
-    # JSON of this KIND. The tests in the VM call it.
+    # json_output.py [--lines] KIND <FILE: fails if FILE (with --lines: any line
+    # of FILE) is not JSON of this KIND. The tests in the VM call it.
     if len(sys.argv) > 1:
         text = sys.stdin.buffer.read()
         for part in text.splitlines() if sys.argv[1] == "--lines" else [text]:

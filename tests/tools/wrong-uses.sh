@@ -44,8 +44,8 @@ state() {
 	}
 }
 
-# "now" is made anew for each use, so the state before it is the one before the
-# first use, unless a use left something.
+# Each use starts with a fresh copy of "start" in "now". So $work/before stays
+# valid, and is written again only after a use that left something behind.
 fresh() {
 	rm -rf "$work/now"
 	cp -a "$work/start" "$work/now"

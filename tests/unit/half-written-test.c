@@ -66,6 +66,7 @@ int main(void)
 	signal(SIGALRM, too_long);
 	alarm(20);
 	nr = walk_from(base + 8, WORD(2), &reason);
-	tap_ok(reason != KUNWIND_COMPLETE && nr >= 2, "the walk ends, and does not take the half-written rule");
+	tap_ok(reason != KUNWIND_COMPLETE && nr >= 2,
+	       "the walk ends, and does not take the half-written rule");
 	return tap_done();
 }

@@ -8,11 +8,12 @@
 #include <signal.h>
 
 /*
- * Lets @remove be called when this process ends: by exit(3), or by a signal that
- * has its default action now. @remove may call async-signal-safe functions only.
- * Giving it again changes nothing. Not called: after SIGKILL, in a child process,
- * and if a handler that is set later ends the process by _exit(2). At most four
- * functions.
+ * Calls @remove when this process ends by exit(3) or by a common fatal signal. Only
+ * signals that have their default action at the first call in this process are
+ * handled. @remove may call only async-signal-safe functions. A second call with
+ * the same function has no effect; a process can register at most four functions.
+ * @remove is not called after SIGKILL, in a child process, or if a handler that is
+ * set later calls _exit(2).
  */
 void kunwind_at_end(void (*remove)(void));
 

@@ -27,7 +27,7 @@ bool kunwind_history_is_own(const char *event_name);
 bool kunwind_histories_learn(struct kunwind_histories *histories, const bt_event *event,
 			     int64_t time);
 
-/* Returns whether any mapping was added: of the event's trace, or, if NULL, of any. */
+/* Returns whether the event's trace has any mapping; if @event is NULL, whether any trace has. */
 bool kunwind_histories_tell(struct kunwind_histories *histories, const bt_event *event);
 
 /*

@@ -69,8 +69,8 @@ void kunwind_reading_head(struct kunwind_head *head, const bt_event *event, int6
 /* An event's user stack, kernel stack and process. */
 struct kunwind_stack {
 	int pid;		/* in the initial pid namespace; -1: not known */
-	bool told;		/* the trace or /proc knows mappings of the process;
-				 * if the trace has no mappings at all: nr is not 0 */
+	bool told;		/* the trace or /proc has mappings of the process;
+				 * in a trace without any mappings: nr is not 0 */
 	size_t nr;		/* number of frames; 0: no stack */
 	const struct kunwind_frame *frame;	/* innermost first; valid until the next call */
 	/* the kernel's frames, which are inside of the user's; without the tracer's own */
@@ -94,8 +94,8 @@ bool kunwind_reading_stack(struct kunwind_reading *reading, const bt_event *even
 			   const struct kunwind_head *head, struct kunwind_stack *stack);
 
 /*
- * Returns true, except if told_only is set and the trace has mappings, but none of
- * the stack's process, or if it has neither mappings nor this stack.
+ * Returns false if told_only is set and the trace has mappings but none of the
+ * stack's process, or no mappings at all and the stack has no frames.
  */
 bool kunwind_reading_tells(const struct kunwind_reading *reading,
 			   const struct kunwind_stack *stack);
