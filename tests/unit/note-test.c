@@ -74,7 +74,7 @@ int main(void)
 	tap_ok(!taken(), "CFA from r15: the walk is not reused");
 
 	begin("");
-	stack[0] = 0x123456;
+	stack[0] = 0x123000;		/* the start of a page */
 	stack[1] = 0;
 	mem.probe_slot = STACK;
 	mem.probe_return = CODE(1, 0x20);
