@@ -6,7 +6,7 @@
 # t-sampler.sh - the event kunwind_sample: what a CPU executes, and how long
 #
 # A program knows the CPU time of its functions. The samples must agree with the
-# program, and with perf's of the same run: within 3 % of the whole for 4,000
+# program, and with perf's of the same run: within 4 % of the whole for 2,500
 # samples, and within 2 % for 10,000 (make check-long).
 
 # shellcheck source=tests/vm/oracle/session.sh
@@ -16,8 +16,8 @@ sampled=$oracle/sampled.py
 cd "$KUNWIND_TMP" || exit 1
 cp "$progs/burner" burner
 parameters=/sys/module/kunwind/parameters
-most=$((KUNWIND_LONG ? 10000 : 4000))
-within=$((most < 10000 ? 3 : 2))
+most=$((KUNWIND_LONG ? 10000 : 2500))
+within=$((most < 10000 ? 4 : 2))
 
 status() { kunwind status --tsv | awk -F '\t' -v k="$1" -v n="$2" '$1 == k && (n == "" || $2 == n) { print $(n == "" ? 2 : 3) }'; }
 stat_of() { status stat "$1"; }

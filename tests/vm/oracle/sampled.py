@@ -131,13 +131,13 @@ def shares(args):
     for name, (tid, ns) in sorted(threads.items()):
         part = 100 * by_tid[tid] / ns
         tap.note(f"thread {name}: weights {by_tid[tid] / 1e9:.3f} s, {part:.1f} % of its CPU time")
-        # Bursts are shorter than a period: their number of samples is random, here by five standard
-        # deviations. A time of the grid may also come when a burst has turned interrupts off to go to
-        # sleep. A clock that starts a full period after idle gives bursts nearly nothing.
-        # on a busy host, timers are late, and the task that runs then gets the periods that were missed
-        within = 10 if name == "burner" else 15 + 500 / math.sqrt(max(ns / period, 1))
-        tap.test(abs(part - 100) <= within, f"the weights of thread {name} are its CPU time within {within:.0f} %")
-        tap.test(within < 60, f"thread {name} ran long enough to tell")
+        # On a busy host, timers are late: the task that runs then gets the periods that were missed,
+        # and a burst that has gone to sleep meanwhile loses its sample. So bursts have fewer samples
+        # than their due, by the lateness of the host. A clock that starts a full period after idle
+        # gives bursts nearly none, because they are shorter than a period.
+        within = 10 if name == "burner" else 50
+        tap.test(abs(part - 100) <= within, f"the weights of thread {name} are its CPU time within {within} %")
+        tap.test(ns >= 300 * period, f"thread {name} ran long enough to tell")
     tap.note(f"{entry['cut']} stacks of {entry.total()} do not end at _start, and {entry['late']} more "
              "met a table that was not ready")
     tap.test(entry["whole"] >= 0.9 * entry.total() > 0 and not entry["cut"],
