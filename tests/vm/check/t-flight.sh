@@ -86,10 +86,19 @@ is "$(head -n 1 err | "$json" flight 2>&1)" "" "flight --json: the first line is
 ./slow-call 0 0 long &
 load=$!
 # new mappings: more than the buffers for them hold
-for _ in {1..700}; do /bin/true; done
+/usr/bin/python3 -c '
+import mmap
+with open("/lib/x86_64-linux-gnu/libc.so.6", "rb") as file:
+    for _ in range(10000):
+        mmap.mmap(file.fileno(), 4096, prot=mmap.PROT_READ | mmap.PROT_EXEC).close()'
+for _ in {1..50}; do /bin/true; done
 is "$(ls hand | wc -l)" 0 "flight: under load nothing is written"
 path=$(kunwind snapshot)
 is "$? $(snapshots hand) ${path%-*-*-*}" "0 1 $PWD/hand/snapshot-1" "kunwind snapshot: takes a snapshot and prints its path"
+mapped=$(babeltrace2 "$path" | grep -c "kunwind_map: ")
+diag "$mapped events of mappings in the snapshot"
+[ "$mapped" -gt 0 ] && [ "$mapped" -lt 10000 ]
+verdict $? "snapshot: the first of 10,000 mappings are overwritten"
 is "$(du -sk "$path" | awk '{ print $1 < 8192 + 1024 }')" 1 "snapshot: it is not larger than --memory"
 kill -USR1 $recorder
 eventually "SIGUSR1: the recorder takes a snapshot" has_snapshots hand 2

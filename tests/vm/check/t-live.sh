@@ -3,6 +3,7 @@
 # t-live.sh - kunwind show names functions that no file on disk has: code that
 # node compiled, from the perf-PID.map that node writes; and programs whose
 # files are deleted, or replaced as by an upgrade, while the programs run
+# long: only
 # timeout: 300
 
 # shellcheck source=tests/vm/lib/tap.sh

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
+# long: only
 # timeout: 250
 #
 # t-relay.sh - trace one host, read the trace on another
