@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * uprobes.h - return addresses that the kernel's return probes replaced
+ * uprobes.h - addresses that the kernel's probes of user code replaced
  *
- * From 6.1 to 7.2 the kernel keeps them in a list below current->utask, newest
- * first. The fields read here have the same names in all these kernels, which
- * differ in when they free an entry. Only the task itself changes the list, in
+ * Return addresses: from 6.1 to 7.2 the kernel keeps them in a list below
+ * current->utask, newest first. The fields read here have the same names in all
+ * these kernels, which differ in when they free an entry. Only the task itself changes the list, in
  * its own context, but this code may interrupt that change. In 6.1 the head of
  * the list can be a freed entry while the handlers of a return run, and a
  * probe's event may request a stack just then. Therefore each word is read by
@@ -49,7 +49,29 @@ static inline notrace u64 kunwind_uprobes_return(u64 slot, u32 *looked)
 	}
 	return 0;
 }
+
+/*
+ * Returns the address of the code that runs at @ip. The kernel executes a copy
+ * of the instruction that a probe's breakpoint replaced, in a slot of another
+ * page. A page fault or an interrupt there has the slot's address. A freed
+ * current->utask may be seen, as above.
+ */
+static inline notrace u64 kunwind_uprobes_ip(u64 ip)
+{
+	struct uprobe_task *utask = READ_ONCE(current->utask);
+	unsigned long slot, original;
+
+	if (likely(!utask) || !kunwind_peek(slot, &utask->xol_vaddr) || !slot ||
+	    ip - slot >= MAX_UINSN_BYTES || !kunwind_peek(original, &utask->vaddr))
+		return ip;
+	return original + (ip - slot);
+}
 #else
+static inline notrace u64 kunwind_uprobes_ip(u64 ip)
+{
+	return ip;
+}
+
 static inline notrace u64 kunwind_uprobes_return(u64 slot, u32 *looked)
 {
 	*looked = 0;

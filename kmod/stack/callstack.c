@@ -35,6 +35,7 @@
 #include "../base/enabled.h"
 #include "callstack.h"
 #include "../compat/sched.h"
+#include "../compat/uprobes.h"
 #include "../core/walk/mem.h"
 #include "interrupt_budget.h"
 #include "../deps/kernel/original.h"
@@ -93,6 +94,7 @@ void notrace kunwind_callstack_passed(void)
 static noinline notrace void regs_load(struct kunwind_regs *to, const struct pt_regs *pt, u32 valid)
 {
 	kunwind_regs_load(to, pt, valid);
+	to->r[KUNWIND_RA] = kunwind_uprobes_ip(pt->ip);
 }
 
 static __always_inline u32 budget_in(u32 context)

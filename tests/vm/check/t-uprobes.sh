@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# t-uprobes.sh - stacks at uprobes in code without unwind information: C and Go
+# t-uprobes.sh - stacks at uprobes in code without unwind information: C and Go;
+# and stacks of page faults in the instruction that a uprobe replaced
 #
 # A uprobe at each function's entry replaces its first instruction, which walks
 # need to read. ftrace records the user stacks. The right call chain is known
@@ -16,7 +17,8 @@ build_progs
 tracing=/sys/kernel/tracing
 rounds=200
 
-stacks() { # PROGRAM CHAIN FUNCTION=SYMBOL...
+faults=
+stacks() { # PROGRAM CHAIN FUNCTION=SYMBOL...; $faults: the event that has the stacks
 	local program=$1 chain=$2 pair offset segment at
 	shift 2
 	echo 0 >$tracing/tracing_on
@@ -30,6 +32,7 @@ stacks() { # PROGRAM CHAIN FUNCTION=SYMBOL...
 			>>$tracing/uprobe_events
 	done
 	echo 1 >$tracing/events/uprobed/enable
+	[ -z "$faults" ] || echo 1 >"$tracing/events/exceptions/$faults/enable"
 	echo 1 >$tracing/options/userstacktrace
 	echo 0 >$tracing/options/sym-userobj
 	echo 1 >$tracing/tracing_on
@@ -39,8 +42,9 @@ stacks() { # PROGRAM CHAIN FUNCTION=SYMBOL...
 	cp $tracing/trace "$work/trace"
 	echo 0 >$tracing/options/userstacktrace
 	echo 0 >$tracing/events/uprobed/enable
+	[ -z "$faults" ] || echo 0 >"$tracing/events/exceptions/$faults/enable"
 	echo >$tracing/uprobe_events
-	adopt /usr/bin/python3 "$oracle/uprobes.py" "$program" "$work/trace" "$chain" $rounds
+	adopt /usr/bin/python3 "$oracle/uprobes.py" "$program" "$work/trace" "$chain" $rounds $faults
 }
 
 echo 8192 >$tracing/buffer_size_kb
@@ -55,5 +59,8 @@ if [ -e "$here/../../build/programs/uprobed-go" ]; then
 else
 	skip "uprobed-go" "Go is not installed"
 fi
+# The kernel executes a copy of the replaced instruction in another page.
+faults=page_fault_user
+stacks "$progs/faulting" touching,outer,main touching=touching
 check "the module is unloaded" rmmod kunwind
 done_testing

@@ -3,7 +3,7 @@
 """
 uprobes.py - test the stacks of uprobes in ftrace's trace
 
-    uprobes.py PROGRAM TRACE CHAIN ROUNDS
+    uprobes.py PROGRAM TRACE CHAIN ROUNDS [FAULTS]
 
 PROGRAM is not position-independent. TRACE is /sys/kernel/tracing/trace with
 userstacktrace and addresses. CHAIN names the functions of the chain of calls in
@@ -20,6 +20,7 @@ import sys
 from tap import Tap
 
 program, trace, chain, rounds = sys.argv[1:5]
+faults = sys.argv[5] if len(sys.argv) > 5 else None
 chain, rounds = chain.split(","), int(rounds)
 
 symbols = []
@@ -38,7 +39,7 @@ def name(addr):
 
 stacks, event = {}, None
 for line in open(trace):
-    found = re.search(r": (\w+): \(0x[0-9a-f]+\)", line)
+    found = re.search(r": (\w+): (\(0x[0-9a-f]+\)|address=)", line)
     if found and "user stack" not in line:
         event = found.group(1)
         stacks.setdefault(event, []).append([])
@@ -48,9 +49,11 @@ for line in open(trace):
         stacks[event][-1].append(int(found.group(1), 16))
 
 tap = Tap()
-for depth, function in enumerate(chain[:3]):
+for depth, function in enumerate(chain[:1] if faults else chain[:3]):
     want = chain[depth:]
-    got = stacks.get(function.split(".")[-1], [])
+    got = stacks.get(faults or function.split(".")[-1], [])
+    if faults:
+        got = [stack for stack in got if stack and name(stack[0]) == function]
     wrong = shorter = 0
     shown = False
     for number, stack in enumerate(got):
