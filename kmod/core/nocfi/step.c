@@ -61,11 +61,23 @@ u64 kunwind_walk_attr kunwind_nocfi_return(struct kunwind_walk *walk, u64 ra, u6
 }
 
 /*
+ * A called frame is at the start of the trampoline, because the handler returns
+ * there. An exact frame may also be directly before or after the system call (5,
+ * 7 or 9 bytes in).
+ */
+bool kunwind_walk_attr kunwind_nocfi_in_trampoline(struct kunwind_walk *walk, bool exact)
+{
+	const u64 ip = walk->regs.r[KUNWIND_RA];
+
+	return kunwind_proof_trampoline(walk, ip) ||
+	       (exact && (kunwind_proof_trampoline(walk, ip - 5) ||
+			  kunwind_proof_trampoline(walk, ip - 7) ||
+			  kunwind_proof_trampoline(walk, ip - 9)));
+}
+
+/*
  * In the trampoline, rsp points to the struct ucontext of the signal frame:
- * flags, link and stack (40 bytes), then struct sigcontext. A called frame is
- * at the start of the trampoline, because the handler returns there. An exact
- * frame may also be directly before or after the system call (5, 7 or 9 bytes
- * in).
+ * flags, link and stack (40 bytes), then struct sigcontext.
  */
 bool kunwind_walk_attr kunwind_nocfi_signal(struct kunwind_walk *walk, bool exact)
 {
@@ -74,15 +86,11 @@ bool kunwind_walk_attr kunwind_nocfi_signal(struct kunwind_walk *walk, bool exac
 		KUNWIND_R14, KUNWIND_R15, KUNWIND_RDI, KUNWIND_RSI, KUNWIND_RBP, KUNWIND_RBX,
 		KUNWIND_RDX, KUNWIND_RAX, KUNWIND_RCX, KUNWIND_RSP, KUNWIND_RA,
 	};
-	u64 ip = walk->regs.r[KUNWIND_RA], sp = walk->regs.r[KUNWIND_RSP], value;
+	u64 sp = walk->regs.r[KUNWIND_RSP], value;
 	struct kunwind_mem *mem = &walk->mem;
 	u32 i;
 
-	if (!kunwind_proof_trampoline(walk, ip) &&
-	    (!exact || (!kunwind_proof_trampoline(walk, ip - 5) && !kunwind_proof_trampoline(walk, ip - 7) &&
-			!kunwind_proof_trampoline(walk, ip - 9))))
-		return false;
-	if (!kunwind_proof_sigframe(walk, sp))
+	if (!kunwind_nocfi_in_trampoline(walk, exact) || !kunwind_proof_sigframe(walk, sp))
 		return false;
 	if (!kunwind_mem_begin(mem, sp + 40))
 		return false;

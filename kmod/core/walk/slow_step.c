@@ -211,16 +211,18 @@ kunwind_slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow_step 
 	reason = kunwind_walk_rule(walk, addr, exact, walk->regs.r[KUNWIND_RSP], &rule, &table,
 				   &end);
 	/*
-	 * A signal trampoline without a rule may lie directly after a function.
-	 * Nothing calls a trampoline, so the rule found by the address minus
-	 * one belongs to that function. The cache does not keep this rule.
+	 * A signal trampoline without a rule may lie directly after a function,
+	 * or inside one (Breakpad's). Nothing calls a trampoline, so the rule
+	 * found by the address minus one, or for the trampoline itself, belongs
+	 * to that function. The cache does not keep this rule.
 	 */
-	trampoline = reason == KUNWIND_COMPLETE && !exact &&
-		     kunwind_proof_may_be_trampoline(walk->code) && !(rule.kind & KUNWIND_RULE_SIGNAL);
+	trampoline = reason == KUNWIND_COMPLETE && !(rule.kind & KUNWIND_RULE_SIGNAL) &&
+		     (exact ? kunwind_nocfi_in_trampoline(walk, true) :
+			      kunwind_proof_may_be_trampoline(walk->code));
 	if (trampoline) {
 		const u32 valid = walk->regs.valid;
 
-		if (kunwind_nocfi_signal(walk, false)) {
+		if (kunwind_nocfi_signal(walk, exact)) {
 			slow->how = (struct kunwind_found){ .method = KUNWIND_BY_SIGNAL,
 							    .signal = true };
 			return paid(walk, SLOW_STEPPED, slow);

@@ -11,6 +11,7 @@
 
 void bare_handler(int signal);
 void bare_restorer(void);
+void inside_restorer(void);
 
 struct action {
 	void (*handler)(int);
@@ -61,5 +62,7 @@ int main(void)
 	with(bare_handler, NULL, SA_ONSTACK);
 	with(inner, bare_restorer, 0);
 	with(bare_handler, bare_restorer, 0);
+	with(inner, inside_restorer, 0);
+	with(bare_handler, inside_restorer, 0);
 	return 0;
 }

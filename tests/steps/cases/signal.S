@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * signal.S - a handler without CFI that has a frame pointer; a restorer without
- * CFI directly after a function with CFI (as in dietlibc)
+ * CFI directly after a function with CFI (as in dietlibc); a restorer inside a
+ * function, whose CFI covers it (as in Breakpad)
  */
 	.text
-	.globl	bare_handler, before_restorer, bare_restorer
+	.globl	bare_handler, before_restorer, bare_restorer, inside_restorer
 	.type	bare_handler, @function
 bare_handler:
 	push	%rbp
@@ -30,4 +31,18 @@ bare_restorer:
 	mov	$15, %rax
 	syscall
 	.size	bare_restorer, . - bare_restorer
+	.type	around_restorer, @function
+around_restorer:
+	.cfi_startproc
+	push	%rbx
+	.cfi_def_cfa_offset 16
+	push	%r12
+	.cfi_def_cfa_offset 24
+	ud2
+inside_restorer:
+	mov	$15, %eax
+	syscall
+	ud2
+	.cfi_endproc
+	.size	around_restorer, . - around_restorer
 	.section .note.GNU-stack, "", @progbits
