@@ -31,7 +31,7 @@ build() {
 check "the programs are built" build
 check "the module loads" modprobe kunwind max_stall_ms=1000
 
-reasons() { kunwind status | awk -F'\t' '$1 == "reason" { print $2, $3 }' | sort; }
+reasons() { kunwind status --tsv | awk -F'\t' '$1 == "stacks" && $2 == "tracers" { print $3, $4 }' | sort; }
 
 # ONLY="TITLE...": run only these
 # play NAME-OF-THE-EVENTS TITLE PATTERN NAMES "LETTER=FILE..." COMMAND...
