@@ -278,6 +278,33 @@ static void test_minus_one(void)
 	WALK("a return address of 0 ends the stack", COMPLETE);
 }
 
+/* A trampoline runs inside a function whose CFI covers it. */
+static void test_trampoline_inside(void)
+{
+	static u8 code[0x400];
+	static const u8 bytes[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+	static const u8 shorter[] = { 0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+	static const u32 at[] = { 0, 7, 9 }, at_shorter[] = { 0, 5, 7 };
+	u32 i;
+
+	scene();
+	OBJECT(0x400, { 0x000, 0x100, "" }, { 0x100, 0x100, "0e 18" }, { 0x300, 0x100, "0e 10" });
+	memset(code, 0x90, sizeof(code));
+	memcpy(code + 0x120, bytes, sizeof(bytes));
+	memcpy(code + 0x160, shorter, sizeof(shorter));
+	signal_frame(code, sizeof(code));
+	regs.r[KUNWIND_RSP] = WORD(1);
+	for (i = 0; i < ARRAY_SIZE(at); i++) {
+		regs.r[KUNWIND_RA] = CODE(1, 0x120) + at[i];
+		WALK("instruction of a trampoline inside a function", NO_OBJECT, CODE(1, 0x300), CALLER + 41);
+		regs.r[KUNWIND_RA] = CODE(1, 0x160) + at_shorter[i];
+		WALK("instruction of a trampoline with a 32-bit mov", NO_OBJECT, CODE(1, 0x300), CALLER + 41);
+	}
+	stack[3] = CALLER + 3;
+	regs.r[KUNWIND_RA] = CODE(1, 0x150);
+	WALK("instruction of that function outside of the trampoline", NO_OBJECT, CALLER + 3);
+}
+
 /*
  * At the entry of rt_sigreturn, the program counter is after the trampoline's
  * last instruction, where no FDE need be. Other functions' rules do not count
@@ -466,6 +493,7 @@ int main(void)
 	test_entry();
 	test_lower();
 	test_trampoline_behind();
+	test_trampoline_inside();
 	test_minus_one();
 	test_trampoline_end();
 	test_signal_stack();
