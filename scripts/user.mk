@@ -14,6 +14,11 @@ WARN      := -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -Wmissing-prototypes
 INSTALL   ?= install
 PKG_CONFIG ?= pkg-config
 
+# "rm -r" would get two names.
+ifneq ($(words x$(PREFIX) x$(DESTDIR)),2)
+$(error PREFIX and DESTDIR must not contain blanks)
+endif
+
 ifneq ($(filter-out /%,$(PREFIX)),)
 $(error PREFIX must be an absolute path, not $(PREFIX))
 endif

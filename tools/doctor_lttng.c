@@ -135,8 +135,8 @@ static void check_modules(const char *kernel)
 		 loaded ? "loaded" : "installed");
 	if (!*version && !loaded)
 		doctor_line(DOCTOR_FAIL, "lttng-modules", "none for this kernel",
-			    "sudo apt install lttng-modules-dkms linux-headers-%s; if that does not compile: "
-			    "scripts/setup lttng in kunwind's source", kernel);
+			    "Debian 12: sudo scripts/setup lttng in kunwind's source; later releases: "
+			    "sudo apt install lttng-modules-dkms linux-headers-%s", kernel);
 	else if (*version && !fits(kernel, version))
 		doctor_line(DOCTOR_FAIL, "lttng-modules", found,
 			    "kernel %s needs 2.13.21, 2.14.2, 2.15.0 or later", kernel);
@@ -153,7 +153,7 @@ static void check_probe(const char *kernel)
 	else if (!doctor_command(found, sizeof(found), "modinfo", "-k", kernel, "-n",
 				 "lttng-probe-kunwind", NULL))
 		doctor_line(DOCTOR_FAIL, "mappings in traces", "lttng-probe-kunwind is not installed",
-			    "sudo make install (with lttng-modules-dkms there)");
+			    "sudo make install (after LTTng's modules are installed)");
 	else if (geteuid() == 0)
 		doctor_line(DOCTOR_OK, "mappings in traces",
 			    "lttng-probe-kunwind is installed; lttng --callstack loads it", NULL);

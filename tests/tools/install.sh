@@ -80,6 +80,14 @@ mkdir -p "$prefix/bin" "$prefix/share/kunwind" && touch "$prefix/bin/other" "$pr
 chown -R --reference="$tree" "$prefix"
 run install-user PREFIX="$prefix" && run uninstall-user PREFIX="$prefix"
 is "$(files_in "$prefix")" $'./bin/other\n./share/kunwind/other' "uninstall-user keeps files of others"
+# lttng-tools' own lttng
+printf '#!/bin/sh\necho lttng-tools\n' >"$prefix/bin/lttng"
+chown --reference="$tree" "$prefix/bin/lttng"
+run install-user PREFIX="$prefix"
+like "$(cat "$work/log")" "front end lttng is not installed" "a line reports that the front end is not installed"
+check "uninstall-user works without pkg-config" run uninstall-user PREFIX="$prefix" PKG_CONFIG=false
+is "$(files_in "$prefix") $(sed -n 2p "$prefix/bin/lttng")" $'./bin/lttng\n./bin/other\n./share/kunwind/other echo lttng-tools' \
+	"install-user and uninstall-user keep lttng-tools' own lttng"
 rm -rf "$prefix"
 
 check "install-user with DESTDIR succeeds" run install-user DESTDIR="$work/own/prefix/stage" PREFIX=/opt/kunwind
@@ -96,5 +104,7 @@ like "$files" "./usr/lib/[^ ]*/?babeltrace2/plugins/babeltrace-plugin-kunwind.so
 run uninstall-user DESTDIR="$prefix/stage" PREFIX=/usr/local
 is "$(files_in "$prefix/stage")" "" "uninstall-user leaves no file in a system prefix"
 is "$(find "$prefix/stage" -type d -name '*kunwind*' ! -path '*/opt/*')" "" "uninstall-user leaves no directory of kunwind in a system prefix"
+check "a DESTDIR with a blank is refused" eval '! run uninstall-user DESTDIR="$work/a b" >/dev/null'
+check "a PREFIX with a blank is refused" eval '! run uninstall-user PREFIX="/a b" >/dev/null'
 check "a relative PREFIX is refused" eval '! run install-user PREFIX=relative >/dev/null'
 done_testing
