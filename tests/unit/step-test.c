@@ -285,6 +285,7 @@ static void test_trampoline_inside(void)
 	static const u8 bytes[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
 	static const u8 shorter[] = { 0xb8, 0x0f, 0, 0, 0, 0x0f, 0x05 };
 	static const u32 at[] = { 0, 7, 9 }, at_shorter[] = { 0, 5, 7 };
+	const u32 word = WORD(1) % 16 ? 2 : 1;
 	u32 i;
 
 	scene();
@@ -293,14 +294,18 @@ static void test_trampoline_inside(void)
 	memcpy(code + 0x120, bytes, sizeof(bytes));
 	memcpy(code + 0x160, shorter, sizeof(shorter));
 	signal_frame(code, sizeof(code));
-	regs.r[KUNWIND_RSP] = WORD(1);
+	/* the kernel aligns the signal frame */
+	stack[word + 5 + 15] = WORD(40);
+	stack[word + 5 + 16] = CODE(1, 0x300);
+	stack[word + 5 + 18] = 0x33;
+	regs.r[KUNWIND_RSP] = WORD(word);
 	for (i = 0; i < ARRAY_SIZE(at); i++) {
 		regs.r[KUNWIND_RA] = CODE(1, 0x120) + at[i];
 		WALK("instruction of a trampoline inside a function", NO_OBJECT, CODE(1, 0x300), CALLER + 41);
 		regs.r[KUNWIND_RA] = CODE(1, 0x160) + at_shorter[i];
 		WALK("instruction of a trampoline with a 32-bit mov", NO_OBJECT, CODE(1, 0x300), CALLER + 41);
 	}
-	stack[3] = CALLER + 3;
+	stack[word + 2] = CALLER + 3;
 	regs.r[KUNWIND_RA] = CODE(1, 0x150);
 	WALK("instruction of that function outside of the trampoline", NO_OBJECT, CALLER + 3);
 }

@@ -42,6 +42,8 @@
 #include "code_analysis.h"
 #include "return_address.h"
 
+#define SYSCALL		0x050f		/* the instruction, as a little-endian word */
+#define NR_RT_SIGRETURN	15
 #define MOST_CODE	(1U << 16)	/* bytes of one function */
 #define MOST_READ	4096		/* bytes of it that are read */
 #define BREAKPOINT	0xcc
@@ -243,6 +245,32 @@ bool kunwind_walk_attr kunwind_proof_trampoline(struct kunwind_walk *walk, u64 a
 	       (kunwind_byte(word, 0) == 0x48 || kunwind_byte(word, 0) == BREAKPOINT) &&
 	       kunwind_byte(word, 7) == 0x0f && kunwind_read_word(&walk->mem, at + 1, &more) &&
 	       kunwind_byte(more, 7) == 0x05;
+}
+
+/*
+ * A called frame is at the start of the trampoline, because the handler returns
+ * there. An exact frame may also be directly before or after the system call (5,
+ * 7 or 9 bytes in). There, rsp is a multiple of 16, because the kernel aligns the
+ * signal frame. Most exact frames follow another system call: one word of code
+ * excludes them.
+ */
+bool kunwind_walk_attr kunwind_proof_in_trampoline(struct kunwind_walk *walk, bool exact)
+{
+	const u64 ip = walk->regs.r[KUNWIND_RA];
+	u64 word;
+
+	if (!exact)
+		return kunwind_proof_trampoline(walk, ip);
+	if (walk->regs.r[KUNWIND_RSP] % 16)
+		return false;
+	if (kunwind_read_word(&walk->mem, ip - 8, &word) && word >> 48 == SYSCALL)
+		return (u32)(word >> 16) == NR_RT_SIGRETURN &&
+		       (kunwind_proof_trampoline(walk, ip - 7) || kunwind_proof_trampoline(walk, ip - 9));
+	if (!kunwind_read_word(&walk->mem, ip, &word))
+		return false;
+	if ((u16)word == SYSCALL)
+		return kunwind_proof_trampoline(walk, ip - 5) || kunwind_proof_trampoline(walk, ip - 7);
+	return kunwind_proof_may_be_trampoline(word) && kunwind_proof_trampoline(walk, ip);
 }
 
 /* struct ucontext: flags, link and stack (40 bytes), then struct sigcontext. */

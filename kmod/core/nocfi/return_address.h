@@ -79,6 +79,8 @@ static __always_inline bool kunwind_proof_may_be_trampoline(u64 word)
 
 /* Whether the code at @at is a signal trampoline: mov $15, %rax or %eax; syscall. */
 bool kunwind_proof_trampoline(struct kunwind_walk *walk, u64 at);
+/* Whether the frame in walk->regs is in a signal trampoline, by its code. */
+bool kunwind_proof_in_trampoline(struct kunwind_walk *walk, bool exact);
 /* Whether the struct ucontext of a signal frame may lie at @sp. */
 bool kunwind_proof_sigframe(struct kunwind_walk *walk, u64 sp);
 

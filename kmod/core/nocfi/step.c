@@ -38,7 +38,6 @@
 #include "outermost.h"
 #include "stack_switch.h"
 
-#define SYSCALL		0x050f		/* the instruction, as a little-endian word */
 #define MOST_WORDS	512
 #define MOST_MOVED	4096		/* bytes, by a stub between two frames */
 #define MOST_SWITCHER	4096		/* bytes of code of a function that takes another stack */
@@ -62,28 +61,6 @@ u64 kunwind_walk_attr kunwind_nocfi_return(struct kunwind_walk *walk, u64 ra, u6
 }
 
 /*
- * A called frame is at the start of the trampoline, because the handler returns
- * there. An exact frame may also be directly before or after the system call (5,
- * 7 or 9 bytes in). Two words of code exclude most other exact frames.
- */
-bool kunwind_walk_attr kunwind_nocfi_in_trampoline(struct kunwind_walk *walk, bool exact)
-{
-	const u64 ip = walk->regs.r[KUNWIND_RA];
-	u64 ahead, behind;
-
-	if (!exact)
-		return kunwind_proof_trampoline(walk, ip);
-	if (!kunwind_read_word(&walk->mem, ip, &ahead))
-		ahead = 0;	/* the end of the code */
-	if (kunwind_proof_may_be_trampoline(ahead))
-		return kunwind_proof_trampoline(walk, ip);
-	if ((u16)ahead == SYSCALL)
-		return kunwind_proof_trampoline(walk, ip - 5) || kunwind_proof_trampoline(walk, ip - 7);
-	return kunwind_read_word(&walk->mem, ip - 8, &behind) && behind >> 48 == SYSCALL &&
-	       (kunwind_proof_trampoline(walk, ip - 7) || kunwind_proof_trampoline(walk, ip - 9));
-}
-
-/*
  * In the trampoline, rsp points to the struct ucontext of the signal frame:
  * flags, link and stack (40 bytes), then struct sigcontext.
  */
@@ -98,7 +75,7 @@ bool kunwind_walk_attr kunwind_nocfi_signal(struct kunwind_walk *walk, bool exac
 	struct kunwind_mem *mem = &walk->mem;
 	u32 i;
 
-	if (!kunwind_nocfi_in_trampoline(walk, exact) || !kunwind_proof_sigframe(walk, sp))
+	if (!kunwind_proof_in_trampoline(walk, exact) || !kunwind_proof_sigframe(walk, sp))
 		return false;
 	if (!kunwind_mem_begin(mem, sp + 40))
 		return false;

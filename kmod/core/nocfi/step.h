@@ -30,9 +30,6 @@ struct kunwind_found {
 enum kunwind_reason kunwind_nocfi_step(struct kunwind_walk *walk, bool exact,
 				       struct kunwind_found *how);
 
-/* Whether the frame is in a signal trampoline, by its code. */
-bool kunwind_nocfi_in_trampoline(struct kunwind_walk *walk, bool exact);
-
 /*
  * Step from a signal trampoline, which is recognized by its code. If true,
  * walk->regs are those of the signal frame. If false, walk->regs are unchanged,
