@@ -5,11 +5,10 @@
  * A file is the right one if its build-id is the object's. Without a build-id,
  * it must have the inode of the mapped file, which only this host's own file
  * can prove. The helper reads the build-id: this side opens files and does not
- * parse them. It reads only regular files, because a pipe or device would block
- * or have side effects.
+ * parse them. It opens only regular files (open.c), because a pipe or device
+ * would block or have side effects.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,7 +121,7 @@ static bool try_fd(struct search *search, int fd, const char *path)
 
 static bool try_path(struct search *search, const char *path)
 {
-	return try_fd(search, open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), path);
+	return try_fd(search, kunwind_open_regular(path, 0), path);
 }
 
 /* Tries another place. If there is no file, search->state does not change. */
@@ -288,10 +287,10 @@ static bool try_link(struct search *search, const char *dir, const char *below,
 		return false;
 	if (*search->build_id)
 		return try_path(search, path);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	fd = kunwind_open_regular(path, 0);
 	if (fd < 0)
 		return false;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || !has_crc(fd, main->identity.link_crc)) {
+	if (fstat(fd, &st) || !has_crc(fd, main->identity.link_crc)) {
 		close(fd);
 		return false;
 	}
@@ -358,7 +357,7 @@ ok:
 enum { SPLIT_PACKAGE = 3, NR_SPLIT };	/* places where split DWARF may be */
 
 /* Opens a file that only the helper can identify, by an id in the file. */
-static int open_regular(struct kunwind_symbolizer *symbolizer, const char *root, const char *path)
+static int open_split(struct kunwind_symbolizer *symbolizer, const char *root, const char *path)
 {
 	char whole[8400];
 	struct stat st;
@@ -366,8 +365,8 @@ static int open_regular(struct kunwind_symbolizer *symbolizer, const char *root,
 
 	if (snprintf(whole, sizeof(whole), "%s%s", root, path) >= (int)sizeof(whole))
 		return -1;
-	fd = open(whole, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0 || (!fstat(fd, &st) && S_ISREG(st.st_mode) &&
+	fd = kunwind_open_regular(whole, 0);
+	if (fd < 0 || (!fstat(fd, &st) &&
 		       (uint64_t)st.st_size < (uint64_t)symbolizer->options.memory_limit_mb << 20))
 		return fd;
 	close(fd);
@@ -394,14 +393,14 @@ int kunwind_find_split(struct kunwind_object *object, const char *dir, const cha
 	for (i = 0; i < NR_SPLIT; i++) {
 		*package = i == SPLIT_PACKAGE;
 		for (root = symbolizer->options.debug_dirs; root && *root; root++) {
-			fd = open_regular(symbolizer, *root, path[i]);
+			fd = open_split(symbolizer, *root, path[i]);
 			if (fd >= 0)
 				return fd;
 		}
 	}
 	for (i = 0; i < NR_SPLIT && !(symbolizer->options.flags & KUNWIND_NO_LOCAL); i++) {
 		*package = i == SPLIT_PACKAGE;
-		fd = *path[i] == '/' ? open_regular(symbolizer, "", path[i]) : -1;
+		fd = *path[i] == '/' ? open_split(symbolizer, "", path[i]) : -1;
 		if (fd >= 0)
 			return fd;
 	}

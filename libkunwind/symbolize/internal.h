@@ -60,6 +60,14 @@ bool kunwind_helper_lives(const struct kunwind_helper *helper, unsigned int gene
  */
 int kunwind_helper_fetch(struct kunwind_helper *helper, const char *kind, const char *build_id);
 
+/* ------------------------------------------------------------ open.c */
+
+/*
+ * Opens @path for reading if it is a regular file. Otherwise returns -1 (errno)
+ * without side effects on a device or FIFO. @flags: 0 or O_NOFOLLOW.
+ */
+int kunwind_open_regular(const char *path, int flags);
+
 /* ------------------------------------------------------------ find.c */
 
 enum kunwind_state {

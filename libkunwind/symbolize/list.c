@@ -12,11 +12,9 @@
  * MAX_BYTES of a file are read.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "internal.h"
@@ -58,17 +56,14 @@ void kunwind_list_free(struct kunwind_list *list)
 
 static char *read_text(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = kunwind_open_regular(path, 0);
 	size_t at = 0, size = 1 << 16;
-	struct stat st;
 	char *text, *bigger;
 	ssize_t got = 1;
 
 	if (fd < 0)
 		return NULL;
 	text = malloc(size + 1);
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
-		got = -1;
 	while (text && got > 0 && at < MAX_BYTES) {
 		if (at == size) {
 			bigger = realloc(text, size * 2 + 1);

@@ -174,6 +174,36 @@ huge less $((2 << 30))
 got=$(ask -t 1000 "$work/less")
 is "$got" "ok|main|outer" "2 GB of debug information: names come from the symbol table"
 
+# A FIFO where a file is expected. A writer waits in open(2) until a reader opens
+# the FIFO; then it writes the file "opened".
+fifo() { # FIFO COMMAND...; prints "waits" if the writer still waits
+	local writer
+	rm -f "$1" "$work/opened"
+	mkfifo "$1"
+	timeout 60 sh -c 'exec 3>"$1"; echo >"$2"' - "$1" "$work/opened" &
+	writer=$!
+	sleep 0.3
+	"${@:2}" >"$work/fifo-out"
+	sleep 0.3
+	if [ ! -e "$work/opened" ] && kill "$writer" 2>/dev/null; then echo waits; else echo opened; fi
+	wait "$writer" 2>/dev/null
+	rm -f "$1"
+}
+id=$(build_id "$work/base")
+addresses=$(nm "$work/base" | awk '$3 == "outer" || $3 == "main" { print "0x" $1 }')
+is "$(fifo "$work/pipe" ask "$work/pipe")" waits "FIFO at the path of a mapping: not opened"
+is "$(cat "$work/fifo-out")" "file not readable|??|??" "FIFO at the path of a mapping: reported, no names"
+{ printf '%s\0' "$work/pipe"; head -c 20 /dev/zero; } >"$work/alt"
+objcopy --add-section .gnu_debugaltlink="$work/alt" "$work/base" "$work/alted"
+is "$(fifo "$work/pipe" ask "$work/alted")" waits "FIFO that .gnu_debugaltlink names: not opened"
+is "$(cat "$work/fifo-out")" "ok|main|outer" "FIFO that .gnu_debugaltlink names: the functions have names"
+id=$(build_id "$work/split") addresses=$inside
+mv "$work/split.dwo" "$work/split.saved"
+is "$(fifo "$work/split.dwo" ask -i "$work/split")" waits "FIFO that DW_AT_dwo_name names: not opened"
+mv "$work/split.saved" "$work/split.dwo"
+id=$(build_id "$work/base")
+addresses=$(nm "$work/base" | awk '$3 == "outer" || $3 == "main" { print "0x" $1 }')
+
 # Helpers that fail.
 cat >"$work/helper" <<'END'
 #!/bin/sh

@@ -30,14 +30,25 @@ bool kallsyms_own_boot(char boot[KALLSYMS_BOOT])
 	return got == KALLSYMS_BOOT - 1;
 }
 
-/* Returns NULL if the file is not readable, or not a regular file. */
+/*
+ * Returns NULL if the file is not readable, or not a regular file. O_PATH has no
+ * side effects on a device or FIFO. A regular file is then opened by the
+ * descriptor.
+ */
 static gzFile open_file(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int handle = open(path, O_PATH | O_CLOEXEC), fd = -1;
+	char link[32];
 	struct stat st;
 	gzFile file = NULL;
 
-	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode))
+	if (handle >= 0 && !fstat(handle, &st) && S_ISREG(st.st_mode)) {
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", handle);
+		fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	}
+	if (handle >= 0)
+		close(handle);
+	if (fd >= 0)
 		file = gzdopen(fd, "r");
 	if (fd >= 0 && !file)
 		close(fd);
