@@ -99,11 +99,11 @@ static int keep(void)
 }
 
 /*
- * The ioctl fails with EBADF or ENOTTY if other code has closed the kept
- * descriptor, or has closed it and opened another file under its number. The
- * library then forgets the number and does not close it, because it belongs to
- * other code now. ENOTTY from the device itself means that the module does not
- * know the call. The third such error is returned.
+ * The ioctl fails if other code has closed the kept descriptor (EBADF), or has
+ * closed it and opened another file under its number (any error). The library
+ * then forgets the number and does not close it, because it belongs to other
+ * code now. An error of the device itself is returned. The third error is
+ * returned in any case.
  */
 int kunwind_device_kept(unsigned long request, void *argument)
 {
@@ -116,8 +116,7 @@ int kunwind_device_kept(unsigned long request, void *argument)
 		if (fd < 0)
 			return fd;
 		ret = control(fd, request, argument);
-		if ((ret != -EBADF && ret != -ENOTTY) || tries == 2 ||
-		    (ret == -ENOTTY && rdev_of(fd) == atomic_load(&kept_rdev)))
+		if (!ret || tries == 2 || rdev_of(fd) == atomic_load(&kept_rdev))
 			return ret;
 		atomic_compare_exchange_strong(&kept, &fd, -1);
 	}

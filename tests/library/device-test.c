@@ -28,6 +28,7 @@ static struct {
 } descriptor[MOST];
 static int open_error;			/* of the device's open; 0: it succeeds */
 static int mem_error;
+static int foreign_error;		/* of an ioctl on another file */
 static int answers[8], nr_answers;	/* of ioctl, in order; then it succeeds */
 static int opened, closed, asked;
 static unsigned long last_request;
@@ -109,7 +110,7 @@ long __wrap_syscall(long number, ...)
 	if (descriptor[a].what == CLOSED)
 		return fail(EBADF);
 	if (descriptor[a].what != KUNWIND)
-		return fail(ENOTTY);
+		return fail(foreign_error);
 	if (last_request == KUNWIND_IOC_CALLSTACK)
 		memcpy(&last_stack, (void *)c, sizeof(last_stack));
 	if (nr_answers) {
@@ -158,6 +159,7 @@ static void begin(void)
 {
 	kunwind_release();
 	memset(descriptor, 0, sizeof(descriptor));
+	foreign_error = ENOTTY;
 	open_error = mem_error = nr_answers = opened = closed = asked = 0;
 	errno = 77;
 }
@@ -253,9 +255,13 @@ static void test_kept(void)
 	check(stack() == 1 && opened == 3 && !closed && descriptor[3].what == FOREIGN,
 	      "stack: a descriptor that is now another file's is not used or closed");
 	check(stack() == 1 && opened == 3, "stack: the new descriptor stays open");
+	foreign_error = EINVAL;
 	descriptor[4].what = FOREIGN;
+	check(stack() == 1 && opened == 4 && !closed && descriptor[4].what == FOREIGN,
+	      "stack: another file whose ioctl returns EINVAL is not used or closed");
+	descriptor[5].what = FOREIGN;
 	kunwind_release();
-	check(!closed && descriptor[4].what == FOREIGN,
+	check(!closed && descriptor[5].what == FOREIGN,
 	      "end: a descriptor that is another file's is not closed");
 	begin();
 	stack();
@@ -274,6 +280,11 @@ static void test_kept(void)
 	answer(ENOTTY, ENOTTY);
 	check(stack() == -ENOTTY && opened == 1 && asked == 2,
 	      "stack: ENOTTY from the module does not open the device again");
+	begin();
+	stack();
+	answer(ENOSPC, ENOSPC);
+	check(stack() == -ENOSPC && opened == 1 && asked == 2,
+	      "stack: another error from the module is returned at once");
 }
 
 static void test_asks(void)
