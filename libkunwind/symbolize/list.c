@@ -110,7 +110,7 @@ static bool parse(const struct kunwind_list *list, char *at, struct line *line)
 		rest++;
 	} else {
 		/* T, t, W, w: code; the rest: data, or not the kernel's (A) */
-		if (!strchr("TtWw", rest[1]) || rest[2] != ' ')
+		if (!rest[1] || !strchr("TtWw", rest[1]) || rest[2] != ' ')
 			return false;
 		rest += 3;
 		at = rest + strcspn(rest, "\t");

@@ -216,6 +216,9 @@ static void test_kallsyms(void)
 	      "kallsyms: addresses that the kernel hides are not a list");
 	check(!list_of("", false) && !list_of("no list\n", true),
 	      "kallsyms and perf map: empty or other text is not a list");
+	/* the sanitizer finds a read after the end of the text */
+	check(!kunwind_list_parse(strdup("1 "), false) && !kunwind_list_parse(strdup("1 T"), false),
+	      "kallsyms: a text that ends before or after the type is read only up to its end");
 }
 
 /* Adds an answer with one function, @name. */
