@@ -164,13 +164,28 @@ static uint64_t hash_string(uint64_t hash, const char *s)
 	return hash;
 }
 
+/*
+ * Is it the lower-case hex of 1 to WIRE_ID bytes? It becomes part of paths and
+ * an argument of libdebuginfod.
+ */
+static bool is_build_id(const char *text)
+{
+	size_t len = strspn(text, "0123456789abcdef");
+
+	return len && len % 2 == 0 && len <= 2 * WIRE_ID && !text[len];
+}
+
 struct kunwind_object *kunwind_symbolizer_object(struct kunwind_symbolizer *symbolizer,
 						 const char *path, const char *build_id,
 						 uint64_t inode)
 {
-	uint64_t hash = hash_string(hash_string(0xcbf29ce484222325 ^ inode, path), build_id);
-	struct kunwind_object **bucket = &symbolizer->bucket[hash % NR_BUCKETS], *object;
+	struct kunwind_object **bucket, *object;
+	uint64_t hash;
 
+	if (!is_build_id(build_id))
+		build_id = "";
+	hash = hash_string(hash_string(0xcbf29ce484222325 ^ inode, path), build_id);
+	bucket = &symbolizer->bucket[hash % NR_BUCKETS];
 	for (object = *bucket; object; object = object->next) {
 		if (object->inode == inode && !strcmp(object->path, path) &&
 		    !strcmp(object->build_id, build_id))

@@ -381,6 +381,32 @@ static void test_answers(struct kunwind_symbolizer *symbolizer)
 	      "cache: answers for one address in some of 60,000 objects are separate");
 }
 
+static bool build_id_is(struct kunwind_symbolizer *symbolizer, const char *id, const char *want)
+{
+	const struct kunwind_object *object = kunwind_symbolizer_object(symbolizer, "id", id, 0);
+
+	return object && !strcmp(kunwind_object_build_id(object), want);
+}
+
+static void test_build_ids(struct kunwind_symbolizer *symbolizer)
+{
+	static const char *const bad[] = { "../evil2", "..", "ab/../cd", "abc", "ABCD", "0g", "ab cd ",
+					   "/", "%s", "ab\n1", "\xc3\xa9" };
+	char id[2 * WIRE_ID + 3];
+	bool good = true;
+	size_t i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		good &= build_id_is(symbolizer, bad[i], "");
+	memset(id, 'f', sizeof(id) - 1);
+	id[2 * WIRE_ID + 2] = '\0';
+	good &= build_id_is(symbolizer, id, "");
+	check(good, "objects: text that is not a build-id counts as no build-id");
+	id[2 * WIRE_ID] = '\0';
+	check(build_id_is(symbolizer, id, id) && build_id_is(symbolizer, "09af", "09af") &&
+	      build_id_is(symbolizer, "00", "00"), "objects: a build-id of 1 to 64 bytes is kept");
+}
+
 /*
  * A caller that was built when the structure had fewer members passes only
  * those: the library must not read beyond @size.
@@ -509,6 +535,7 @@ int main(int argc, char **argv)
 	test_live();
 	test_kallsyms();
 	test_answers(symbolizer);
+	test_build_ids(symbolizer);
 	test_many_functions();
 	test_options();
 	test_helper(self);

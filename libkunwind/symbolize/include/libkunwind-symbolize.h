@@ -127,7 +127,8 @@ const char *kunwind_object_why(struct kunwind_object *object);
 /**
  * kunwind_symbolizer_object() - an object by its path and build-id
  * @path: as in /proc/PID/maps; "[vdso]" for the vDSO
- * @build_id: lower-case hex; "" if there is none or it is not known
+ * @build_id: lower-case hex; "" if there is none or it is not known. Text that is
+ *	not the hex of 1 to 64 bytes counts as "".
  * @inode: of the mapped file, 0: not known; used only without a build-id
  *
  * This opens no file yet. The same arguments give the same pointer, which is
