@@ -8,15 +8,18 @@
  *
  * Code that is in no ELF file may be in a perf-PID.map, which JIT compilers
  * write. A map of this host is used if it was last written while the process
- * ran the program: the trace says when, or /proc, if the process still runs.
+ * ran the program: the trace says when, or /proc, if the process still runs. Its
+ * owner must be root, the viewer, or the user of the process.
  * Each stack decides this anew. The map is read once for each program.
  *
  * Memory: that of maps.c and pids.c.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "internal.h"
 #include "maps.h"
@@ -129,29 +132,47 @@ static bool perf_map_is_of(const struct kunwind_history *history, const struct k
 	return started >= 0 && started <= written && written < ended;
 }
 
+/*
+ * Every user can write to /tmp. As in perf, the map must belong to root or to
+ * the viewer, or to the user of the process if it still runs.
+ */
+static bool is_trusted(const struct stat *map, int pid)
+{
+	struct stat process;
+	char path[32];
+
+	if (!map->st_uid || map->st_uid == geteuid())
+		return true;
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	return !stat(path, &process) && process.st_uid == map->st_uid;
+}
+
 /* Returns the list of a JIT compiler's functions as an object; NULL: none. */
 static struct kunwind_object *perf_map(struct kunwind_history *history,
 				       const struct kunwind_who *who, int pid)
 {
 	const char *dir = history->symbolizer->options.perf_map_dir;
-	struct kunwind_object *object;
+	struct kunwind_object *object = NULL;
 	uint64_t program = 0;
 	struct stat st;
 	char path[4200];
+	int fd;
 
 	if (!dir && !is_live(history, who))
 		return NULL;
 	snprintf(path, sizeof(path), "%s/perf-%d.map", dir ? dir : "/tmp", pid);
-	if (lstat(path, &st) || !S_ISREG(st.st_mode) || !st.st_size)
+	fd = kunwind_open_regular(path, O_NOFOLLOW);
+	if (fd < 0)
 		return NULL;
 	/* in a directory of the user, they are there for this trace */
-	if (!dir && !perf_map_is_of(history, who, pid, &st, &program))
-		return NULL;
-	object = kunwind_symbolizer_object(history->symbolizer, path, "", program);
+	if (!fstat(fd, &st) && st.st_size &&
+	    (dir || (is_trusted(&st, pid) && perf_map_is_of(history, who, pid, &st, &program))))
+		object = kunwind_symbolizer_object(history->symbolizer, path, "", program);
 	if (object && object->state == KUNWIND_STATE_NEW) {
-		object->list = kunwind_list_read(path, true);
+		object->list = kunwind_list_read_fd(fd, true);
 		object->state = object->list ? KUNWIND_STATE_OK : KUNWIND_STATE_UNREADABLE;
 	}
+	close(fd);
 	return object && object->list ? object : NULL;
 }
 

@@ -120,6 +120,8 @@ struct kunwind_list;
  * lines "start type name [module]". Returns NULL if there are no symbols.
  */
 struct kunwind_list *kunwind_list_read(const char *path, bool sizes);
+/* The same for an open file, which stays the caller's. */
+struct kunwind_list *kunwind_list_read_fd(int fd, bool sizes);
 /* The same for a text from malloc(3), which the list takes. @text may be NULL. */
 struct kunwind_list *kunwind_list_parse(char *text, bool sizes);
 void kunwind_list_free(struct kunwind_list *list);

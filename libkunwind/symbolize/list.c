@@ -54,15 +54,12 @@ void kunwind_list_free(struct kunwind_list *list)
 	free(list);
 }
 
-static char *read_text(const char *path)
+static char *read_text(int fd)
 {
-	int fd = kunwind_open_regular(path, 0);
 	size_t at = 0, size = 1 << 16;
 	char *text, *bigger;
 	ssize_t got = 1;
 
-	if (fd < 0)
-		return NULL;
 	text = malloc(size + 1);
 	while (text && got > 0 && at < MAX_BYTES) {
 		if (at == size) {
@@ -76,7 +73,6 @@ static char *read_text(const char *path)
 		if (got > 0)
 			at += (size_t)got;
 	}
-	close(fd);
 	if (!text || !at) {
 		free(text);
 		return NULL;
@@ -218,7 +214,19 @@ static bool make_edges(struct kunwind_list *list)
 
 struct kunwind_list *kunwind_list_read(const char *path, bool sizes)
 {
-	return kunwind_list_parse(read_text(path), sizes);
+	int fd = kunwind_open_regular(path, 0);
+	struct kunwind_list *list;
+
+	if (fd < 0)
+		return NULL;
+	list = kunwind_list_read_fd(fd, sizes);
+	close(fd);
+	return list;
+}
+
+struct kunwind_list *kunwind_list_read_fd(int fd, bool sizes)
+{
+	return kunwind_list_parse(read_text(fd), sizes);
 }
 
 struct kunwind_list *kunwind_list_parse(char *text, bool sizes)

@@ -7,10 +7,12 @@
  * wrong lengths.
  */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "internal.h"
@@ -163,6 +165,65 @@ static void test_programs(void)
 	unlink(path);
 	kunwind_history_free(history);
 	kunwind_symbolizer_free(symbolizer);
+}
+
+/*
+ * A running process of user @owner, whose perf map user @writer wrote. Returns
+ * the name that user @viewer gets; "": no name.
+ */
+static const char *owned_name(uid_t owner, uid_t writer, uid_t viewer, bool link)
+{
+	struct kunwind_symbolizer *symbolizer = kunwind_symbolizer_new(NULL);
+	struct kunwind_history *history = kunwind_history_new(symbolizer);
+	static char name[32];
+	char path[64], target[80];
+	struct stat st;
+	pid_t pid = fork();
+
+	if (!pid) {
+		if (setresuid(owner, owner, owner))
+			_exit(1);
+		pause();
+	}
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", pid);
+	snprintf(target, sizeof(target), "/proc/%d", pid);
+	while (!stat(target, &st) && st.st_uid != owner)
+		usleep(1000);
+	snprintf(target, sizeof(target), "%s.target", path);
+	write_map(link ? target : path, "jitted", 1200);
+	if (chown(link ? target : path, writer, (gid_t)-1) || (link && symlink(target, path)) ||
+	    seteuid(viewer))
+		abort();
+	kunwind_history_exec(history, 1000 * NSEC, pid);
+	snprintf(name, sizeof(name), "%s", jit_name(history, pid, 1300));
+	if (seteuid(0))
+		abort();
+	unlink(path);
+	unlink(target);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	kunwind_history_free(history);
+	kunwind_symbolizer_free(symbolizer);
+	return name;
+}
+
+static void test_map_owner(void)
+{
+	enum { NOBODY = 65534, OTHER = 65533, VIEWER = 65532 };
+
+	if (geteuid()) {
+		check(true, "perf map: owners # SKIP needs root");
+		return;
+	}
+	check(!*owned_name(0, NOBODY, 0, false) && !*owned_name(OTHER, NOBODY, VIEWER, false),
+	      "perf map: a file of another user is not used");
+	check(!strcmp(owned_name(NOBODY, NOBODY, 0, false), "jitted"),
+	      "perf map: a file of the process's user is used");
+	check(!strcmp(owned_name(NOBODY, 0, VIEWER, false), "jitted"),
+	      "perf map: a file of root is used");
+	check(!strcmp(owned_name(NOBODY, VIEWER, VIEWER, false), "jitted"),
+	      "perf map: a file of the viewer is used");
+	check(!*owned_name(0, 0, 0, true), "perf map: a symbolic link is not followed");
 }
 
 /* Asks about this process with @comm and @time; is it known afterwards? */
@@ -532,6 +593,7 @@ int main(int argc, char **argv)
 	test_perf_map();
 	test_overlaps();
 	test_programs();
+	test_map_owner();
 	test_live();
 	test_kallsyms();
 	test_answers(symbolizer);
