@@ -12,6 +12,7 @@
  * process.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -19,20 +20,24 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "helper.h"
 
 static const int allowed[] = {
 	SYS_read, SYS_pread64, SYS_recvmsg, SYS_sendmsg, SYS_close, SYS_lseek,
-	SYS_fstat, SYS_newfstatat, SYS_fcntl,
+	SYS_fstat, SYS_newfstatat,
 	SYS_ftruncate,		/* shorter only: RLIMIT_FSIZE */
 	SYS_mmap, SYS_munmap, SYS_mremap, SYS_mprotect, SYS_madvise, SYS_brk,
 	SYS_setitimer, SYS_sysinfo, SYS_getrandom, SYS_futex, SYS_clock_gettime,
 	SYS_rt_sigreturn, SYS_exit, SYS_exit_group,
 	/* for abort() */
-	SYS_rt_sigprocmask, SYS_getpid, SYS_gettid, SYS_tgkill,
+	SYS_rt_sigprocmask, SYS_getpid, SYS_gettid,
 };
-#define NR_ALLOWED	(sizeof(allowed) / sizeof(*allowed))
+#define NR(array)	(sizeof(array) / sizeof(*(array)))
+
+/* Of fcntl(2): those that copy a descriptor or read its flags. */
+static const int commands[] = { F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_GETFL };
 
 static bool limit(int resource, rlim_t value)
 {
@@ -45,26 +50,62 @@ static bool limit(int resource, rlim_t value)
 	return !setrlimit(resource, &new);
 }
 
-static bool filter_calls(void)
+struct filter {
+	struct sock_filter code[2 * (NR(allowed) + NR(commands)) + 16];
+	unsigned short len;
+};
+
+static void add(struct filter *filter, unsigned int code, unsigned int value, unsigned int if_not)
 {
-	struct sock_filter code[NR_ALLOWED + 8];
-	struct sock_fprog program = { .filter = code };
-	unsigned int n = 0;
+	filter->code[filter->len++] = (struct sock_filter){
+		.code = (unsigned short)code, .k = value, .jf = (unsigned char)if_not };
+}
+
+static void load(struct filter *filter, size_t offset)
+{
+	add(filter, BPF_LD | BPF_W | BPF_ABS, (unsigned int)offset, 0);
+}
+
+static void allow_if(struct filter *filter, unsigned int value)
+{
+	add(filter, BPF_JMP | BPF_JEQ | BPF_K, value, 1);
+	add(filter, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0);
+}
+
+/*
+ * Allows @call if its argument @arg is one of @values. The kernel reads only the
+ * lower half of the argument, which is an int.
+ */
+static void allow_with(struct filter *filter, int call, unsigned int arg, const int *values, size_t nr)
+{
 	size_t i;
 
-	code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-						 offsetof(struct seccomp_data, arch));
-	code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0);
-	code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
-	code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-						 offsetof(struct seccomp_data, nr));
-	for (i = 0; i < NR_ALLOWED; i++)
-		code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
-							 (unsigned int)allowed[i],
-							 (unsigned char)(NR_ALLOWED - i), 0);
-	code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
-	code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
-	program.len = (unsigned short)n;
+	add(filter, BPF_JMP | BPF_JEQ | BPF_K, (unsigned int)call, (unsigned int)(2 * nr + 2));
+	load(filter, offsetof(struct seccomp_data, args[arg]));
+	for (i = 0; i < nr; i++)
+		allow_if(filter, (unsigned int)values[i]);
+	add(filter, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM, 0);
+}
+
+static bool filter_calls(void)
+{
+	struct filter filter = { .len = 0 };
+	struct sock_fprog program = { .filter = filter.code };
+	int self = getpid();
+	size_t i;
+
+	load(&filter, offsetof(struct seccomp_data, arch));
+	/* x86-64: skip the next instruction */
+	filter.code[filter.len++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+								 AUDIT_ARCH_X86_64, 1, 0);
+	add(&filter, BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS, 0);
+	load(&filter, offsetof(struct seccomp_data, nr));
+	for (i = 0; i < NR(allowed); i++)
+		allow_if(&filter, (unsigned int)allowed[i]);
+	allow_with(&filter, SYS_fcntl, 1, commands, NR(commands));
+	allow_with(&filter, SYS_tgkill, 0, &self, 1);	/* for abort() */
+	add(&filter, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM, 0);
+	program.len = filter.len;
 	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
 	       !prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
 }
