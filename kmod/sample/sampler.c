@@ -93,7 +93,7 @@ static void begin(void)
 		err = begin_with(KUNWIND_CLOCK_CPU);
 	WRITE_ONCE(refused, err);
 	if (err)
-		pr_notice("kunwind_sample: no samples by %s: error %d\n", choices[chosen], err);
+		pr_notice_once("kunwind_sample: no samples by %s: error %d\n", choices[chosen], err);
 }
 
 static void end(void)

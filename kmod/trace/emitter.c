@@ -105,7 +105,7 @@ static void settle(struct work_struct *work)
 		 */
 		err = tracepoint_probe_register_prio(sys_enter, probe, NULL, INT_MAX);
 		if (err)
-			pr_notice("kunwind_callstack: no probe of system calls: error %d\n", err);
+			pr_notice_once("kunwind_callstack: no probe of system calls: error %d\n", err);
 		probing = !err;
 	} else if (!wanted && probing) {
 		tracepoint_probe_unregister(sys_enter, probe, NULL);
