@@ -18,8 +18,11 @@
  * depth. If a sample takes longer than MOST_PAUSE, a hypervisor or NMIs have
  * interrupted it: that time is not the sampler's.
  *
- * Cost while on: one call and one branch for each context switch. Code that
- * runs with interrupts off is sampled when it turns them on.
+ * Cost while on: one call and one branch for each context switch, and the
+ * samples. A sample runs in an interrupt of the sampled CPU. Its time counts as
+ * time of the interrupted task (with CONFIG_IRQ_TIME_ACCOUNTING: of interrupts),
+ * and is charged to no user's budget. Code that runs with interrupts off is
+ * sampled when it turns them on.
  */
 #include <linux/cpumask.h>
 #include <linux/errno.h>

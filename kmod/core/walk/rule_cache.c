@@ -9,7 +9,10 @@
 #include "rule_cache.h"
 #include "mem.h"
 
-/* An odd sequence number: the entry is being written. Readers then find the id 0. */
+/*
+ * An odd sequence number: the entry is being written. While its address and its
+ * rule change, its id is 0, so that no reader finds it.
+ */
 #define AFTER_ODD	KUNWIND_AFTER_SEQ_ONE
 
 /*
