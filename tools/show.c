@@ -76,7 +76,7 @@ static const char usage[] =
 	"\n"
 	"Lines with --tsv; an unknown value is empty:\n"
 	"  event NUMBER NANOSECONDS NAME COMMAND PID TID CPU FIELDS\n"
-	"  end NUMBER REASON    (why the stack ended: complete, not_ready ..., see kunwind(4))\n"
+	"  end NUMBER REASON    (why the stack ended: complete, not_ready ..., see kunwind(3))\n"
 	"  kernel NUMBER INDEX ...   (as frame: the kernel's functions, before those of the user)\n"
 	"  frame NUMBER INDEX ADDRESS FUNCTION OFFSET OBJECT OBJECT-ADDRESS BUILD-ID WHY-NO-NAME TRUST\n"
 	"  source NUMBER INDEX DEPTH FUNCTION FILE LINE   (inlined ones first, depth 0)\n"
