@@ -50,21 +50,27 @@ static inline notrace u64 kunwind_uprobes_return(u64 slot, u32 *looked)
 	return 0;
 }
 
+static noinline notrace __maybe_unused u64 kunwind_uprobes_from_slot(struct uprobe_task *utask, u64 ip)
+{
+	unsigned long slot, original;
+
+	if (!kunwind_peek(slot, &utask->xol_vaddr) || !slot || ip - slot >= MAX_UINSN_BYTES ||
+	    !kunwind_peek(original, &utask->vaddr))
+		return ip;
+	return original + (ip - slot);
+}
+
 /*
  * Returns the address of the code that runs at @ip. The kernel executes a copy
  * of the instruction that a probe's breakpoint replaced, in a slot of another
  * page. A page fault or an interrupt there has the slot's address. A freed
  * current->utask may be seen, as above.
  */
-static inline notrace u64 kunwind_uprobes_ip(u64 ip)
+static __always_inline u64 kunwind_uprobes_ip(u64 ip)
 {
 	struct uprobe_task *utask = READ_ONCE(current->utask);
-	unsigned long slot, original;
 
-	if (likely(!utask) || !kunwind_peek(slot, &utask->xol_vaddr) || !slot ||
-	    ip - slot >= MAX_UINSN_BYTES || !kunwind_peek(original, &utask->vaddr))
-		return ip;
-	return original + (ip - slot);
+	return likely(!utask) ? ip : kunwind_uprobes_from_slot(utask, ip);
 }
 #else
 static inline notrace u64 kunwind_uprobes_ip(u64 ip)

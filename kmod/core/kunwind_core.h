@@ -448,7 +448,7 @@ struct kunwind_walk {
 	bool others;
 	u32 found_at;		/* private: the index of the address that it found */
 	u64 unread[2];
-	u64 code;		/* private: 8 bytes of code at the return address, or 0 */
+	u64 code;		/* private: 8 bytes of code, see give_registers() (walk.c); or 0 */
 	u64 lower_cfa, lower_ra; /* private: a step that did not raise the stack pointer */
 	u32 lower_nr;		/* private: number of such steps */
 	u32 budget;

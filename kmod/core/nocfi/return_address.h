@@ -77,6 +77,15 @@ static __always_inline bool kunwind_proof_may_be_trampoline(u64 word)
 			from_three == 15 && (u16)from_one == 0xc0c7);	/* mov $15, %rax */
 }
 
+/*
+ * Whether an exact frame may be in a signal trampoline: false if the eight bytes
+ * of code @behind its address end with another system call.
+ */
+static __always_inline bool kunwind_proof_may_run_trampoline(u64 behind)
+{
+	return behind >> 48 != 0x050f || (u32)(behind >> 16) == 15;	/* mov $15, %eax; syscall */
+}
+
 /* Whether the code at @at is a signal trampoline: mov $15, %rax or %eax; syscall. */
 bool kunwind_proof_trampoline(struct kunwind_walk *walk, u64 at);
 /* Whether the frame in walk->regs is in a signal trampoline, by its code. */

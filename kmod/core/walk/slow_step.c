@@ -217,7 +217,8 @@ kunwind_slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow_step 
 	 * to that function. The cache does not keep this rule.
 	 */
 	trampoline = reason == KUNWIND_COMPLETE && !(rule.kind & KUNWIND_RULE_SIGNAL) &&
-		     (exact ? kunwind_proof_in_trampoline(walk, true) :
+		     (exact ? kunwind_proof_may_run_trampoline(walk->code) &&
+			      kunwind_proof_in_trampoline(walk, true) :
 			      kunwind_proof_may_be_trampoline(walk->code));
 	if (trampoline) {
 		const u32 valid = walk->regs.valid;

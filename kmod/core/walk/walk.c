@@ -349,8 +349,9 @@ unreadable:
 }
 
 /*
- * Writes the frame's registers to walk->regs, and the word of code that its
- * return address points to; inside the window, which is still open.
+ * Writes the frame's registers to walk->regs, and a word of its code: the word
+ * that its return address points to, or the word before an exact frame's address.
+ * Inside the window, which is still open.
  */
 static __always_inline void give_registers(struct kunwind_walk *walk, const struct walk_state *state)
 {
@@ -368,9 +369,8 @@ static __always_inline void give_registers(struct kunwind_walk *walk, const stru
 	}
 code:
 	walk->code = 0;
-	if (state->addr == state->next[-1])
-		return;
-	kunwind_mem_read(&walk->mem, value, state->next[-1], no_code);
+	kunwind_mem_read(&walk->mem, value,
+			 state->next[-1] - (state->addr == state->next[-1] ? sizeof(value) : 0), no_code);
 	walk->code = value;
 no_code:
 	return;
