@@ -3,13 +3,14 @@
  * uprobes.h - addresses that the kernel's probes of user code replaced
  *
  * Return addresses: from 6.1 to 7.2 the kernel keeps them in a list below
- * current->utask, newest first. The fields read here have the same names in all
- * these kernels, which differ in when they free an entry. Only the task itself changes the list, in
- * its own context, but this code may interrupt that change. In 6.1 the head of
- * the list can be a freed entry while the handlers of a return run, and a
- * probe's event may request a stack just then. Therefore each word is read by
- * copy_from_kernel_nofault(), the number of entries is bounded, and the caller
- * checks that the result is code. Any context, NMI included.
+ * current->utask, newest first. The fields read here have the same names in
+ * all these kernels, which differ in when they free an entry. Only the task
+ * itself changes the list, in its own context, but this code may interrupt
+ * that change. In 6.1 the head of the list can be a freed entry while the
+ * handlers of a return run, and a probe's event may request a stack just then.
+ * Therefore each word is read by copy_from_kernel_nofault(), the number of
+ * entries is bounded, and the caller checks that the result is code. Any
+ * context, NMI included.
  */
 #ifndef _KUNWIND_COMPAT_UPROBES_H
 #define _KUNWIND_COMPAT_UPROBES_H

@@ -43,7 +43,6 @@
 #include "return_address.h"
 
 #define SYSCALL		0x050f		/* the instruction, as a little-endian word */
-#define NR_RT_SIGRETURN	15
 #define MOST_CODE	(1U << 16)	/* bytes of one function */
 #define MOST_READ	4096		/* bytes of it that are read */
 #define BREAKPOINT	0xcc
@@ -264,7 +263,7 @@ bool kunwind_walk_attr kunwind_proof_in_trampoline(struct kunwind_walk *walk, bo
 	if (walk->regs.r[KUNWIND_RSP] % 16)
 		return false;
 	if (kunwind_read_word(&walk->mem, ip - 8, &word) && word >> 48 == SYSCALL)
-		return (u32)(word >> 16) == NR_RT_SIGRETURN &&
+		return kunwind_proof_may_run_trampoline(word) &&
 		       (kunwind_proof_trampoline(walk, ip - 7) || kunwind_proof_trampoline(walk, ip - 9));
 	if (!kunwind_read_word(&walk->mem, ip, &word))
 		return false;

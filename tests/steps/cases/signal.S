@@ -4,6 +4,16 @@
  * CFI directly after a function with CFI (as in dietlibc); a restorer inside a
  * function, whose CFI covers it (as in Breakpad)
  */
+	/* a function whose CFA is not where a trampoline's signal frame is */
+	.macro begin_with_cfi
+	.cfi_startproc
+	push	%rbx
+	.cfi_def_cfa_offset 16
+	push	%r12
+	.cfi_def_cfa_offset 24
+	ud2
+	.endm
+
 	.text
 	.globl	bare_handler, before_restorer, bare_restorer, inside_restorer
 	.type	bare_handler, @function
@@ -18,12 +28,7 @@ bare_handler:
 
 	.type	before_restorer, @function
 before_restorer:
-	.cfi_startproc
-	push	%rbx
-	.cfi_def_cfa_offset 16
-	push	%r12
-	.cfi_def_cfa_offset 24
-	ud2
+	begin_with_cfi
 	.cfi_endproc
 	.size	before_restorer, . - before_restorer
 	.type	bare_restorer, @function
@@ -33,12 +38,7 @@ bare_restorer:
 	.size	bare_restorer, . - bare_restorer
 	.type	around_restorer, @function
 around_restorer:
-	.cfi_startproc
-	push	%rbx
-	.cfi_def_cfa_offset 16
-	push	%r12
-	.cfi_def_cfa_offset 24
-	ud2
+	begin_with_cfi
 inside_restorer:
 	mov	$15, %eax
 	syscall
