@@ -60,7 +60,6 @@ if [ "$(cat /sys/kernel/realtime 2>/dev/null)" = 1 ]; then
 	like "$("$device/moved" 2>&1)" "^moved: /dev/kunwind: Operation not supported$" \
 		"PREEMPT_RT, function tracer on all hooked functions: no process can be registered"
 else
-	echo 20000 >/sys/module/kunwind/parameters/max_stall_ms
 	check "function tracer on all hooked functions: stacks are true" "$device/moved"
 	mkdir -p "$work/follow"
 	check "function tracer on all hooked functions: mappings are followed" \

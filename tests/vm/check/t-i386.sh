@@ -24,8 +24,7 @@ make -s -C "$here/fixtures" O="$progs" i386 >"$work/build.log" 2>&1 || {
 	echo "Bail out! the 32-bit programs do not build"
 	exit 1
 }
-check "the module loads" modprobe kunwind max_stall_ms=20000 \
-	register_timeout_ms=$((10000 * ${KUNWIND_TIMEOUT_SCALE:-1}))
+check "the module loads" modprobe kunwind
 
 check "the ioctl from 32-bit code, by libc and by int \$0x80: stacks have the chain of calls" "$progs/ioctl-i386"
 

@@ -20,7 +20,6 @@ progs=$PWD/build/vm-progs-device
 tracing=/sys/kernel/tracing
 
 check "the module loads" modprobe kunwind
-echo 20000 >/sys/module/kunwind/parameters/max_stall_ms
 echo 0 >$tracing/tracing_on
 printf '%s\n' kunwind_space_read_mappings kunwind_space_mark >$tracing/set_ftrace_filter
 echo 1 >$tracing/options/funcgraph-tail

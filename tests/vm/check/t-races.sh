@@ -71,7 +71,6 @@ let_go() {
 }
 
 check "the module loads" modprobe kunwind
-echo 20000 >/sys/module/kunwind/parameters/max_stall_ms
 
 # ---- a child that is visible before the hook of its fork runs
 check "the delay in fork() is set up" delay proc_fork_connector races
@@ -166,7 +165,7 @@ stacks() {
 total=0 known=0 wrong=0
 for i in 1 2 3; do
 	echo >$tracing/trace
-	[ -d /sys/module/kunwind ] || modprobe kunwind max_stall_ms=20000
+	[ -d /sys/module/kunwind ] || modprobe kunwind
 	"$races" moves "$progs/small.so" "$progs/large.so" 6 >"$work/moves" &
 	mover=$!
 	sleep 2
@@ -180,7 +179,7 @@ done
 # The same, but rmmod is delayed halfway. No RCU grace period ends during the
 # delay.
 steps_are() { [ "$(wc -l <"$work/steps")" = "$1" ]; }
-modprobe kunwind max_stall_ms=20000
+modprobe kunwind
 check "the delay of rmmod before it removes the takeover hooks is set up" delay kunwind_takeover_exit rmmod
 mkfifo "$work/step"
 "$races" steps "$progs/small.so" "$progs/large.so" 100 <"$work/step" >"$work/steps" &

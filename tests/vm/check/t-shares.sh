@@ -64,7 +64,8 @@ end() { # NAME
 }
 declare -A to pid
 
-check "the module loads" modprobe kunwind
+# the default: a user who maps a locked file goes on to map others
+check "the module loads" modprobe kunwind max_stall_ms=50
 chmod 666 /dev/kunwind
 
 # ---- a queue, and a worker that waits for a locked file

@@ -17,9 +17,7 @@
 need lttng babeltrace2 eu-stack gdb
 
 build_progs
-# Tasks wait for the parts of tables as long as the workers need on a busy machine.
-[ -n "${KUNWIND_STOCK:-}" ] || check "the module loads" modprobe kunwind max_stall_ms=20000 \
-	register_timeout_ms=$((10000 * ${KUNWIND_TIMEOUT_SCALE:-1}))
+[ -n "${KUNWIND_STOCK:-}" ] || check "the module loads" modprobe kunwind
 
 # a repository for git; pipes that stay empty, or that nobody reads
 (

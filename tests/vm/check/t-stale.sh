@@ -17,8 +17,6 @@ make -s -C tests/vm/fixtures/device all >/dev/null || exit 1
 work=$KUNWIND_TMP
 
 check "the module loads" modprobe kunwind
-# Emulated and busy machines are slow, and this test does not measure time.
-echo 20000 >/sys/module/kunwind/parameters/max_stall_ms
 
 adopt() { # COMMAND...
 	local status

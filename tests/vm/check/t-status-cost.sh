@@ -22,7 +22,6 @@ tracing=/sys/kernel/tracing
 processes=20
 
 check "the module loads" modprobe kunwind
-echo 20000 >/sys/module/kunwind/parameters/max_stall_ms
 echo kunwind_process_show >$tracing/set_ftrace_filter
 echo function_graph >$tracing/current_tracer
 

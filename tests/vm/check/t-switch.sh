@@ -39,7 +39,7 @@ stuck=$(sed -n 's/^stuck //p' "$work/stuckmm.out")
 sleep 100000 &
 other=$!
 
-check "the module loads" modprobe kunwind
+check "the module loads" modprobe kunwind register_timeout_ms=10000
 within "writing system_wide=Y returns" sh -c "echo Y >$params/system_wide"
 eventually "system_wide=Y: the mappings of another process are known" has_maps $other
 eventually "system_wide=Y: one process is pending" stat_is system_wide_pending 1
@@ -67,7 +67,7 @@ is "$(maps_of "$stuck")" "" "system_wide=N: the stuck process is not registered 
 within "writing system_wide=Y again returns" sh -c "echo Y >$params/system_wide"
 within "the module is unloaded while the process is stuck" rmmod kunwind
 
-within "the module loads with system_wide=1" modprobe kunwind system_wide=1
+within "the module loads with system_wide=1" modprobe kunwind register_timeout_ms=10000 system_wide=1
 eventually "load with system_wide=1: the mappings of another process are known" has_maps $other
 eventually "load with system_wide=1: one process is pending" stat_is system_wide_pending 1
 answered() {

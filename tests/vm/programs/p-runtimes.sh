@@ -29,7 +29,7 @@ build() {
 	! command -v go >/dev/null || (cd "$source/cgo" && HOME=/root go build -buildvcs=false -o "$built/cgo" .)
 }
 check "the programs are built" build
-check "the module loads" modprobe kunwind max_stall_ms=1000
+check "the module loads" modprobe kunwind
 
 reasons() { kunwind status --tsv | awk -F'\t' '$1 == "stacks" && $2 == "tracers" { print $3, $4 }' | sort; }
 
