@@ -133,7 +133,7 @@ static bool counted_once(const struct kunwind_walk *walk)
 
 static u32 decided[KUNWIND_NR_METHODS];	/* steps in all cases, by method */
 
-static void test_case(const struct nocfi_case *c)
+static inline void test_case(const struct nocfi_case *c)
 {
 	unsigned long addresses[MOST];
 	enum kunwind_reason reason;

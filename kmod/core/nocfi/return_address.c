@@ -20,6 +20,8 @@
  *                 mapping, if the frame is in code of a JIT
  *   contradicted  elsewhere, or the code says otherwise: the word is not the
  *                 return address of this frame
+ *   (no call)     in code of a JIT: to a routine between the call and the end of
+ *                 the jump that follows the call, and the frame is not there
  * step.c raises a proof to:
  *   outermost     if the word is possible, is in code that begins a thread
  *                 (outermost.c), and no word below it follows a call
@@ -318,6 +320,23 @@ static u64 kunwind_walk_attr tail_of(struct kunwind_walk *walk,
 	return target;
 }
 
+/*
+ * Whether the call before @ra is "call L; jmp E; L: ...; ret; E:" and the frame
+ * is not between L and E. OpenJDK's interpreter calls the run-time system by
+ * such a routine, so old return addresses of it are in many of its frames.
+ */
+static bool kunwind_walk_attr called_beside(struct kunwind_walk *walk,
+					    const struct kunwind_nocfi_frame *frame, u64 ra,
+					    u64 target)
+{
+	u64 word;
+
+	if (target != ra + 5 || !kunwind_read_word(&walk->mem, ra, &word) ||
+	    kunwind_byte(word, 0) != 0xe9 || (s32)(word >> 8) <= 0)
+		return false;
+	return frame->ip - target > (u32)(word >> 8);
+}
+
 void kunwind_walk_attr kunwind_prove(struct kunwind_walk *walk,
 				     const struct kunwind_nocfi_frame *frame,
 				     struct kunwind_candidate *c)
@@ -339,6 +358,8 @@ void kunwind_walk_attr kunwind_prove(struct kunwind_walk *walk,
 		}
 		return;
 	}
+	if (here && kunwind_range_is_jit(here) && called_beside(walk, frame, c->ra, target))
+		return;
 	c->proof = KUNWIND_PROOF_POSSIBLE;
 	c->target = target;
 	if (!target || !here)
