@@ -8,6 +8,9 @@
 # tree is in one cache directory. The output of a stage goes to a log there,
 # whose last lines are shown if the stage fails.
 
+# depmod and modprobe are in sbin, which is not in the PATH of ordinary users.
+PATH=$PATH:/usr/sbin:/sbin
+
 KUNWIND_TREE=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 KUNWIND_CACHE=${KUNWIND_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/kunwind}
 KUNWIND_LOGS=$KUNWIND_CACHE/logs
