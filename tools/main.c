@@ -7,6 +7,7 @@
  * 125) in one form. Subcommands that are programs of their own (exec_helper.c)
  * answer both themselves.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <kunwind.h>
@@ -188,5 +189,8 @@ int main(int argc, char **argv)
 		print_help(running);
 		return kunwind_tool_finish(TOOL_OK);
 	}
+	/* If the parent ignored SIGCHLD, waitpid(2) would report no child. "run" keeps it. */
+	if (running->run != kunwind_cmd_run)
+		signal(SIGCHLD, SIG_DFL);
 	return kunwind_tool_finish(running->run(argc - 1, argv + 1));
 }

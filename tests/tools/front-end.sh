@@ -360,6 +360,11 @@ is "$status $(grep -c -- '--callstack$' <<<"$out")" "1 1" "help enable-event fai
 STATUS=1 calls enable-event --list-options
 is "$status $out" "1 " "enable-event --list-options fails: its status, and nothing is added"
 
+trap '' CHLD
+STATUS=4 calls enable-event -k a --callstack
+trap - CHLD
+is "$status" 4 "SIGCHLD ignored by the parent: the real lttng's exit status"
+
 # The search for the real lttng in PATH.
 mkdir "$work/copy" "$work/none"
 cp -L "$build/lttng" "$work/copy/lttng"

@@ -91,24 +91,27 @@ void real_exec(char **argv)
 
 /*
  * While the child runs, this process ignores SIGINT and SIGQUIT, as system(3)
- * does: the child decides what Ctrl-C means.
+ * does: the child decides what Ctrl-C means. If SIGCHLD was ignored, waitpid(2)
+ * would report no child.
  */
 struct kept {
-	struct sigaction interrupt, quit;
+	struct sigaction interrupt, quit, child;
 };
 
 static void signals_leave(struct kept *kept)
 {
-	struct sigaction ignore = { .sa_handler = SIG_IGN };
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, usual = { .sa_handler = SIG_DFL };
 
 	sigaction(SIGINT, &ignore, &kept->interrupt);
 	sigaction(SIGQUIT, &ignore, &kept->quit);
+	sigaction(SIGCHLD, &usual, &kept->child);
 }
 
 static void signals_take(const struct kept *kept)
 {
 	sigaction(SIGINT, &kept->interrupt, NULL);
 	sigaction(SIGQUIT, &kept->quit, NULL);
+	sigaction(SIGCHLD, &kept->child, NULL);
 }
 
 /* Returns the exit status. A signal that killed the child kills us, too. */
