@@ -140,7 +140,7 @@ out_builder:
 out_object:
 	kunwind_object_exit();
 out_stack_event:
-	/* the events can be on before init */
+	/* the events may be on already, also if init fails */
 	kunwind_sampler_exit();
 	kunwind_stack_event_exit();
 	kunwind_slow_syscall_exit();

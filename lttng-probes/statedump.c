@@ -38,7 +38,7 @@ struct lttng_kernel_session;
 static DEFINE_MUTEX(attach_lock);	/* taken inside the tracepoint core's module list lock */
 static struct tracepoint *attached;	/* under attach_lock */
 
-/* Both wrap. A dump counts for all that want one when it begins. */
+/* Both counters wrap. A dump serves all sessions that were counted before it began. */
 static atomic_t wanted;
 static unsigned int dumps_done;
 

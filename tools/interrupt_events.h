@@ -4,7 +4,7 @@
  * are in
  *
  * A wakeup in an interrupt occurs in the thread that the interrupt stopped, which
- * has nothing to do with it. These events say when a processor is in an
+ * has nothing to do with the wakeup. These events say when a processor is in an
  * interrupt. They need no context, so they are in a channel of their own.
  *
  * The vectors are those that can wake a thread. The others only make a

@@ -105,13 +105,14 @@ static void pass_on(int sig)
 
 static void on_write_error(int sig)
 {
-	(void)sig;		/* writing returns an error, after which this program cleans up */
+	(void)sig;		/* write() returns an error, and this program then cleans up */
 }
 
 /*
  * Handles the signals that end this program, and blocks them until the recorder
- * runs. Ignored ones stay ignored, as SIGHUP under nohup(1). A terminal sends
- * Ctrl-C to the recorder, too, for which a second one changes nothing.
+ * runs. Signals that were ignored stay ignored, as SIGHUP under nohup(1). A
+ * terminal sends Ctrl-C to the recorder, too; a second one does not change
+ * anything there.
  */
 static void take_signals(sigset_t *mask)
 {

@@ -64,8 +64,8 @@ static noinline notrace __maybe_unused u64 kunwind_uprobes_from_slot(struct upro
 /*
  * Returns the address of the code that runs at @ip. The kernel executes a copy
  * of the instruction that a probe's breakpoint replaced, in a slot of another
- * page. A page fault or an interrupt there has the slot's address. A freed
- * current->utask may be seen, as above.
+ * page. If a page fault or an interrupt comes there, @ip is in the slot. This
+ * may read a freed current->utask, as above.
  */
 static __always_inline u64 kunwind_uprobes_ip(u64 ip)
 {

@@ -312,7 +312,10 @@ static void build_object(struct kunwind_object *object)
 	enum kunwind_build_error build_error;
 
 	kunwind_job_begin(&build.job, object, (u64)READ_ONCE(max_build_ms) * NSEC_PER_MSEC);
-	/* Before the first read, too: a writer may end before the last one. */
+	/*
+	 * The check after the reads does not see a writer that has closed the
+	 * file before. So check before the first read, too.
+	 */
 	build.changed = object->file && !kunwind_source_unchanged(object);
 	if (object->file && !kunwind_source_readable(object))
 		build_error = KUNWIND_E_IO;

@@ -114,7 +114,10 @@ static ssize_t read_some(struct file *file, void *buf, size_t len, loff_t pos)
 	return read_at(file, buf, len, pos, 0);
 }
 
-/* As the opener: a FUSE file system answers only users of its user namespace. */
+/*
+ * Reads with the opener's credentials: a FUSE file system answers only users of
+ * its user namespace.
+ */
 ssize_t kunwind_source_read(const struct kunwind_object *object, void *buf, size_t len, loff_t pos)
 {
 	const struct cred *old = override_creds(object->file->f_cred);
@@ -133,11 +136,11 @@ bool kunwind_source_readable(const struct kunwind_object *object)
 }
 
 /*
- * Whether writes may leave the file's times unchanged. write() sets them before it
- * copies the data, and stores through a shared mapping set them only while the page
- * is clean; in file systems in memory, only the first store to a page does. So a
- * file that is open for writing has no table. A memfd's first descriptor does not
- * count as open for writing, but its mappings do.
+ * Returns whether writes may leave the file's times unchanged. write() sets
+ * them before it copies the data, and stores through a shared mapping set them
+ * only while the page is clean; in file systems in memory, only the first store
+ * to a page does. So a file that is open for writing has no table. A memfd's
+ * first descriptor does not count as open for writing, but its mappings do.
  */
 static bool written_unseen(struct file *file)
 {

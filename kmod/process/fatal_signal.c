@@ -2,24 +2,24 @@
 /*
  * fatal_signal.c - emit the trace event kunwind_fatal_signal
  *
- * A probe of the tracepoint signal_deliver, attached while the event is on,
- * decides as the kernel does after it whether the signal kills: no handler, and
- * a default action that ends the process. The tracepoint alone does not tell: a
- * thread that ends because of another one's exit_group() or execve() takes
- * SIGKILL there, and so does each thread when a signal ends the process without
- * a core dump, whatever signal it was. The kernel keeps the exit code of the
- * process, which has the number of that signal. The signal itself stays pending,
- * with its origin: at the thread to which it was sent, or at the process. So one
- * thread emits the event:
+ * A probe of the tracepoint signal_deliver is attached while the event is on.
+ * As the kernel does after this tracepoint, it decides whether the signal
+ * kills: no handler, and a default action that ends the process. SIGKILL there
+ * may mean something else: a thread that ends because of another one's
+ * exit_group() or execve() takes SIGKILL, and so does each thread when any
+ * signal ends the process without a core dump. The kernel keeps the exit code
+ * of the process, which has the number of that signal. The signal itself stays
+ * pending, with its origin: at the thread to which it was sent, or at the
+ * process. So one thread emits the event:
  *   - sent to a thread (raise(), tgkill(), SIGPIPE): that thread
  *   - sent to the process (kill()): the first thread; the last of the others if
  *     the first one has ended before
  *   - neither: a thread took the signal as any other, and has emitted the event
  *
- * The mappings of the process are reported first, because its stack may be read
- * when the process, and the events about its mappings, have gone. At most
- * MAPS_MAX of them, because the probe runs with the lock of the signal handlers
- * held and interrupts off.
+ * The mappings of the process are reported first, because the stack may be read
+ * when the process, and older events about its mappings, have gone. At most
+ * MAPS_MAX mappings are reported, because the probe runs with the lock of the
+ * signal handlers held and interrupts off.
  */
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
@@ -38,7 +38,7 @@
 #define THREADS_MAX	256		/* most threads that are looked at */
 #define PENDING_MAX	32		/* most pending signals that are looked at */
 
-/* A thread of a process that ends has SIGKILL pending until it takes it. */
+/* In a process that ends, each thread has SIGKILL pending until it takes it. */
 static bool will_take_kill(struct task_struct *task)
 {
 	return sigismember(&task->pending.signal, SIGKILL) && !task->exit_state &&
@@ -57,7 +57,10 @@ static bool reports_for_process(void)
 
 	if (leader == current)
 		return true;
-	/* It reports, or has done so. If it had ended before, it never takes SIGKILL. */
+	/*
+	 * The first thread will take its SIGKILL, or has taken it: it reports.
+	 * If it had ended before, its SIGKILL stays pending.
+	 */
 	if (will_take_kill(leader) || !sigismember(&leader->pending.signal, SIGKILL))
 		return false;
 	for_each_thread(current, thread) {
@@ -87,7 +90,8 @@ static const struct kernel_siginfo *find_info(const struct sigpending *pending, 
 /*
  * Returns the signal that kills the process of the current task; 0: none, or
  * another thread reports it. The lock of the signal handlers is held. @info:
- * what is known about @sig; out: about the signal that was sent.
+ * in: what is known about @sig; out: what is known about the returned signal.
+ * @group: out: it was sent to the process.
  */
 static int fatal(int sig, const struct k_sigaction *ka, const struct kernel_siginfo **info, bool *group)
 {
@@ -97,10 +101,10 @@ static int fatal(int sig, const struct k_sigaction *ka, const struct kernel_sigi
 	*group = false;
 	if (sig == SIGKILL && (signal->flags & SIGNAL_GROUP_EXIT)) {
 		*info = NULL;
-		/* One thread took a signal that dumps core, and had its own event. */
+		/* exit_group(), or the thread that dumps core has emitted the event */
 		if (!sent || sig_kernel_coredump(sent))
 			return 0;
-		/* SIGKILL itself leaves nothing that tells to whom it was sent */
+		/* the kernel does not keep to which thread or process SIGKILL was sent */
 		if (sent != SIGKILL) {
 			if (sigismember(&current->pending.signal, sent)) {
 				*info = find_info(&current->pending, sent);
@@ -150,7 +154,7 @@ static void read_origin(int sig, const struct kernel_siginfo *info, int *code, u
 	if (info <= SEND_SIG_PRIV)
 		return;
 	*code = info->si_code;
-	/* the sender chooses the others' fields */
+	/* SI_QUEUE and the like are left out: the sender chooses their fields */
 	if (*code == SI_USER || *code == SI_TKILL) {
 		rcu_read_lock();
 		*sender = pid_nr(find_vpid(info->si_pid));

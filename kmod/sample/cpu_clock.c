@@ -55,7 +55,7 @@ enum state {
 struct cpu_clock {
 	enum state state;	/* changed on this CPU, with interrupts off */
 	u64 accounted;		/* time of the grid up to which samples account */
-	u64 overruns;		/* periods that another sample's weight includes */
+	u64 overruns;		/* periods without a sample: a later one has their weight */
 	struct hrtimer timer;
 };
 
@@ -67,7 +67,7 @@ static __always_inline struct kunwind_grid grid_of_cpu(void)
 	return kunwind_grid_of(kunwind_sample_hz(), smp_processor_id(), nr_cpu_ids);
 }
 
-/* Interrupts are off. */
+/* Call it with interrupts off, on the CPU of @clock. */
 static __always_inline void start(struct cpu_clock *clock)
 {
 	const struct kunwind_grid grid = grid_of_cpu();
@@ -92,7 +92,7 @@ static notrace enum hrtimer_restart fire(struct hrtimer *timer)
 		clock->state = IDLE;
 		return HRTIMER_NORESTART;
 	}
-	/* It is not after a time that another frequency had. */
+	/* After a change of the frequency, the new grid may have no later time yet. */
 	if (last > clock->accounted) {
 		clock->overruns += (last - clock->accounted - 1) / grid.period;
 		kunwind_sample_take(get_irq_regs(), last - clock->accounted, KUNWIND_CLOCK_CPU);
@@ -103,7 +103,7 @@ static notrace enum hrtimer_restart fire(struct hrtimer *timer)
 	return HRTIMER_RESTART;
 }
 
-/* The lock of the run queue is held. */
+/* Called with the lock of the run queue held. */
 static notrace void on_sched_switch(void *data, bool preempt, struct task_struct *prev,
 				    struct task_struct *next, unsigned int prev_state)
 {

@@ -7,7 +7,7 @@
 
 struct seq_file;
 
-/* Before and after all CPUs are sampled. 0 or -errno. May sleep. */
+/* Call these before the first and after the last CPU. 0 or -errno. May sleep. */
 int kunwind_cpu_clock_begin(void);
 void kunwind_cpu_clock_end(void);
 

@@ -4,8 +4,8 @@
  *
  * The task that turns the event on allocates the memory, and gets -ENOMEM if
  * that fails. It holds the lock of the tracepoints, so a work item begins to
- * sample some milliseconds later; the same work item ends that and frees the
- * memory. CPUs that come online are sampled, too (CPU hotplug).
+ * sample some milliseconds later; the same work item ends the sampling and
+ * frees the memory. CPUs that come online are sampled, too (CPU hotplug).
  *
  * The parameter sample_clock chooses what takes the samples: a timer
  * (cpu_clock.c), or the counter of cycles (cycles.c). "auto" is cycles, or the
@@ -32,7 +32,7 @@
 
 /* What sample_clock can be, after the clocks themselves. */
 #define AUTO		KUNWIND_NR_CLOCKS
-/* What runs, if no clock does. */
+/* Value of "running" while no clock runs. */
 #define NONE		KUNWIND_NR_CLOCKS
 
 #define KUNWIND_CLOCK_NAME(clock, name)	name,
@@ -41,7 +41,7 @@ static const char *const choices[] = { KUNWIND_CLOCK_NAMES(KUNWIND_CLOCK_NAME) "
 
 static unsigned int choice = AUTO;
 
-/* Protects the three below. Taken inside the lock of sample.c. */
+/* Protects "wanted" and "memory". Taken inside the lock of sample.c. */
 static DEFINE_MUTEX(sampler_lock);
 static bool wanted;
 static struct kunwind_sample_memory *memory;

@@ -36,15 +36,15 @@ module_param(sample_all, bool, 0644);
 MODULE_PARM_DESC(sample_all,
 		 "sample all tasks, kernel threads too, not only registered processes (default N)");
 
-/* One sample's, of one CPU. */
+/* Memory of the one sample that a CPU takes at a time. */
 struct scratch {
 	bool busy;
-	u8 trust[KUNWIND_MAX_FRAMES];	/* between two uses: REGISTERS, then only CFI */
+	u8 trust[KUNWIND_MAX_FRAMES];	/* before each use: REGISTERS, then only CFI */
 	unsigned long addresses[KUNWIND_MAX_FRAMES];
 	unsigned long kernel[KUNWIND_MAX_KERNEL_FRAMES];
 };
 
-/* One CPU's; in an array of all possible CPUs. */
+/* Memory of one CPU: an element of an array of all possible CPUs. */
 struct kunwind_sample_memory {
 	struct scratch *scratch;
 	struct kunwind_stack_ids *ids;

@@ -11,7 +11,7 @@ struct kunwind_sample_memory;
 struct pt_regs;
 struct seq_file;
 
-/* Why a sample is not taken; what status calls it. */
+/* Why a sample is not taken, and the name of this reason in the status. */
 #define KUNWIND_SKIP_NAMES(X)							\
 	X(IDLE, "idle")			/* the idle task runs */			\
 	X(UNREGISTERED, "unregistered")	/* sample_all is N */				\
@@ -26,8 +26,8 @@ enum kunwind_skip {
 };
 
 /*
- * Memory of one sample of each CPU, and of its ids of stacks. NULL: there is
- * none. May sleep.
+ * Allocates, for each CPU, memory for one sample and for ids of stacks. NULL:
+ * out of memory. May sleep.
  */
 struct kunwind_sample_memory *kunwind_sample_memory_alloc(void);
 /* @memory may be NULL. */
@@ -43,7 +43,7 @@ void kunwind_sample_memory_use(struct kunwind_sample_memory *memory);
  * kunwind_sample_take() - emit kunwind_sample for the current task
  * @regs: those of the interrupt or NMI
  * @period: weight, in the unit of @clock
- * Hard interrupt or NMI. notrace. Counts itself, or why there is no sample.
+ * Hard interrupt or NMI. notrace. Counts the sample, or why there is none.
  */
 void kunwind_sample_take(struct pt_regs *regs, u64 period, enum kunwind_clock clock);
 

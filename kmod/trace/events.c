@@ -33,9 +33,9 @@ EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_fatal_signal);
 
 /*
  * perf lets each user count any trace event in tasks of their own, where
- * perf_event_paranoid allows it. That would turn the event on for all: memory
- * and probes, which nobody is charged for. The parent of an inherited event has
- * been checked.
+ * perf_event_paranoid allows it. That would turn the event on for the whole
+ * system, with memory and probes for which no user is charged. An inherited
+ * event has a parent, which has been checked.
  */
 static int may_turn_on(struct trace_event_call *call, struct perf_event *event)
 {

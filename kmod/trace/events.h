@@ -5,7 +5,7 @@
 #ifndef _KUNWIND_TRACE_EVENTS_H
 #define _KUNWIND_TRACE_EVENTS_H
 
-/* Lets perf turn them on only for those who may observe the whole system. */
+/* Makes perf turn the events on only for users who may observe the whole system. */
 void kunwind_events_init(void);
 
 #endif /* _KUNWIND_TRACE_EVENTS_H */

@@ -310,10 +310,10 @@ TRACE_EVENT_FN(kunwind_slow_syscall,
  * @group: the signal was sent to the process. Only the first thread has this
  *	event; if it had ended before, one of the others
  *
- * Emitted when the thread takes the signal, before a core dump. kunwind_map of
- * each mapping of the process precedes it, so that a trace that holds the
- * event can name its stack. The event is computed only while it is on
- * (process/fatal_signal.c).
+ * Emitted when the thread takes the signal, before a core dump. If the process
+ * is registered, kunwind_map of at most 256 of its mappings precedes the event,
+ * so that a trace that holds the event can name its stack. The event is
+ * computed only while it is on (process/fatal_signal.c).
  */
 TRACE_EVENT_FN(kunwind_fatal_signal,
 

@@ -73,7 +73,7 @@ static void settle(struct work_struct *work)
 	if (wanted && !demand->attached) {
 		err = err ?: attach(demand->probe);
 		if (err)
-			pr_notice_once("%s: no such events: error %d\n", demand->event, err);
+			pr_notice_once("%s: the event stays empty: error %d\n", demand->event, err);
 		demand->attached = !err;
 	} else if (!wanted && demand->attached) {
 		while (nr < KUNWIND_ON_DEMAND_PROBES && demand->probe[nr].tracepoint)
@@ -86,8 +86,8 @@ static void settle(struct work_struct *work)
 	tracepoint_synchronize_unregister();
 	mutex_lock(&demand_lock);
 	/*
-	 * What the probes have noted is old. If the event is on again, this work
-	 * item is queued again, and prepares anew.
+	 * If the event has been turned on again meanwhile, this work item is
+	 * queued again and prepares again. The probes' old notes are useless.
 	 */
 	if (demand->release)
 		demand->release();

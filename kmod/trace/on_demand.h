@@ -24,7 +24,8 @@ struct kunwind_on_demand_probe {
  * @event: its name, for messages
  * @prepare: allocates what the probes need, if it is not there; 0 or -ENOMEM.
  *	May be NULL
- * @release: frees it when no probe runs any more. May be NULL
+ * @release: frees what @prepare allocated, when no probe runs any more. May be
+ *	NULL
  * @users: tracepoints of the event that are on
  * @open: between kunwind_on_demand_init() and kunwind_on_demand_exit()
  * @closed: after kunwind_on_demand_exit()
@@ -44,7 +45,7 @@ struct kunwind_on_demand {
 
 extern struct kunwind_on_demand kunwind_slow_syscall_demand, kunwind_fatal_signal_demand;
 
-/* Their tracepoints call these when they are turned on and off. */
+/* The events' tracepoints call these when they are turned on and off. */
 int kunwind_slow_syscall_begin(void);
 void kunwind_slow_syscall_end(void);
 int kunwind_fatal_signal_begin(void);
@@ -57,7 +58,7 @@ void kunwind_fatal_signal_end(void);
 void kunwind_on_demand_init(struct kunwind_on_demand *demand,
 			    const struct kunwind_on_demand_probe *probes, unsigned int nr,
 			    int (*prepare)(void), void (*release)(void));
-/* On return no probe is attached. Also if there was no init. May sleep. */
+/* On return, no probe is attached. May be called without init. May sleep. */
 void kunwind_on_demand_exit(struct kunwind_on_demand *demand);
 
 #endif /* _KUNWIND_ON_DEMAND_H */

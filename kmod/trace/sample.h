@@ -13,7 +13,7 @@
 /* A kernel stack has at most this many addresses, like LTTng's context. */
 #define KUNWIND_MAX_KERNEL_FRAMES	128
 
-/* What decides when a sample is taken: of enum and names, one list. */
+/* The clocks, which decide when a sample is taken: a list for enum and names. */
 #define KUNWIND_CLOCK_NAMES(X)							\
 	X(CPU, "cpu-clock")	/* a timer of the CPU; weights in nanoseconds */	\
 	X(CYCLES, "cycles")	/* a counter of the CPU; weights in cycles */
@@ -33,8 +33,8 @@ enum kunwind_clock {
  * @kernel: @kernel_count addresses of the kernel part, innermost first: the
  *	program counter, then return addresses
  * @kernel_count: 0 if user code was interrupted
- * @period: weight of the sample: what has passed since the sample before, in
- *	the unit of @clock
+ * @period: weight of the sample: what has passed since this CPU's last sampling
+ *	time, without idle time, in the unit of @clock
  */
 struct kunwind_sample {
 	struct kunwind_stack stack;
@@ -50,8 +50,8 @@ void kunwind_sample_end(void);
 
 /*
  * Sets the function that begins (true) and ends (false) sampling; NULL: none,
- * and the tracepoint cannot be turned on any more. It may be on before the
- * module's init: @change(true) is then called here. May sleep.
+ * and the tracepoint cannot be turned on any more. If the tracepoint was turned
+ * on before the module's init, this calls @change(true). May sleep.
  */
 void kunwind_sample_serve(int (*change)(bool on));
 

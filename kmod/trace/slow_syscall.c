@@ -2,10 +2,10 @@
 /*
  * slow_syscall.c - emit the trace event kunwind_slow_syscall
  *
- * A tracer can select events by their fields, but the duration of a system call
- * is in none: it is the difference of two events. This event has it. A tracer's
- * filter on the field "duration" then selects the calls, for example in a
- * trigger of LTTng.
+ * A tracer can select events by their fields. The duration of a system call is
+ * the difference of two events, and in no field of them. This event has it in a
+ * field, so a tracer's filter can select calls by it, for example in a trigger
+ * of LTTng.
  *
  * While the event is on, probes of sys_enter and sys_exit measure all system
  * calls of all tasks. Only calls that take at least a millisecond emit the
@@ -13,9 +13,9 @@
  * (exit) is not measured. A call that began before the event was turned on has
  * no event.
  *
- * The tracer of the histogram triggers (tracefs) could do the same without a
- * module. Its map has a fixed size and keeps the key of each thread that ever
- * ran, so it goes blind after some time.
+ * Histogram triggers (tracefs) could do the same without a module. But their
+ * map has a fixed size and keeps the key of each thread that ever ran. When it
+ * is full, they miss the calls of all new threads.
  */
 #include <linux/ktime.h>
 #include <linux/sched.h>
@@ -90,7 +90,7 @@ void kunwind_slow_syscall_show(struct seq_file *m)
 
 void kunwind_slow_syscall_init(void)
 {
-	/* The end is attached first and detached last, so each entry has an end. */
+	/* sys_exit is attached first and detached last, so no entry stays in the table. */
 	static const struct kunwind_on_demand_probe probes[] = {
 		{ .tracepoint = "sys_exit", .function = on_sys_exit },
 		{ .tracepoint = "sys_enter", .function = on_sys_enter },

@@ -28,17 +28,19 @@
  *	or a fault
  * @id: a number of this stack; never 0. Stacks of one CPU with the same id are
  *	equal in all members above
- * @inner: the event has to define @id: hold the addresses of so many innermost
- *	frames. 0: an earlier event of this CPU defines @id
+ * @inner: number of the innermost frames whose addresses the event has to hold,
+ *	because it defines @id. 0: an earlier event of this CPU defines @id
  * @trusts: how many trusts the event has to hold: @inner, or 0 if the innermost
  *	frame of the stack has REGISTERS, and the other @inner - 1 have CFI
- * @shared: how many frames are outside of the @inner ones. Addresses and trust of
- *	these are those of the outermost frames of another stack, the base
- * @base: id of the base minus @id; 0: no base. The base's last definition is
- *	earlier in the stream of this CPU, and all other members above are equal
+ * @shared: number of the other frames, which are further out. Their addresses
+ *	and trust are those of the outermost frames of another stack, the base
+ * @base: id of the base minus @id; 0: no base. The base has the same @tgid,
+ *	@tid, @syscall and @reason. Its last definition is earlier in the stream
+ *	of this CPU
  *
- * A definition, its base's, that of its base's base, and so on, are at most a
- * second and 64 KB of such events older than an event that needs them.
+ * An event needs the definition of its stack, that of the base, that of the
+ * base's base, and so on. All are less than a second older than the event, and
+ * less than 64 KB of such events lie in between.
  */
 struct kunwind_stack {
 	const unsigned long *addresses;

@@ -19,10 +19,11 @@
  * are compared. An id never gets a second meaning while the module is loaded.
  *
  * An event defines its id again after KUNWIND_REDEFINE_BYTES of events of this
- * CPU, and after a second, and after kunwind_stack_restart(). The time and the
- * bytes count from the oldest definition that the stack needs: its own, its
- * base's, that of its base's base, and so on. So a reader can use a trace whose
- * beginning is missing (a snapshot, a rotated trace) or that has lost packets.
+ * CPU, after a second, or after kunwind_stack_restart(), whichever comes first.
+ * The time and the bytes count from the oldest definition that the stack needs:
+ * its own, its base's, that of its base's base, and so on. So a reader can use
+ * a trace whose beginning is missing (a snapshot, a rotated trace) or that has
+ * lost packets.
  *
  * Memory: 84 KB for each CPU while the event is on. An interrupt that comes
  * while its CPU's table is in use does not use it: its event defines a new id.
@@ -99,9 +100,10 @@ static notrace u64 what(const struct kunwind_stack *stack)
 }
 
 /*
- * Like FNV-1a, but takes a word at a time and multiplies by GOLDEN_RATIO_64. The
- * upper half depends on all bits of all words. If more than two stacks have the
- * same hash, they replace each other in its two slots, and are defined more often.
+ * Like FNV-1a, but takes a word at a time and multiplies by GOLDEN_RATIO_64.
+ * The upper half depends on all bits of all words. If the hashes of more than
+ * two stacks select the same two slots, the stacks replace each other there,
+ * and are defined more often.
  */
 static notrace u32 hash_of(const struct kunwind_stack *stack)
 {
@@ -120,7 +122,7 @@ static notrace bool equal(const u64 *kept, const struct kunwind_stack *stack)
 	       !memcmp(kept + HEAD_WORDS + stack->count, stack->trust, stack->count);
 }
 
-/* Returns the words of a stack that was defined; NULL: the slot or the words are reused. */
+/* Returns the words of a slot's stack; NULL: no stack, or its words were overwritten. */
 static notrace const u64 *kept_words(const struct kunwind_stack_ids *ids, const struct slot *slot)
 {
 	return slot->id && ids->head - slot->at <= RING_WORDS ?
@@ -214,9 +216,10 @@ static notrace void set_trusts(struct kunwind_stack *stack)
 }
 
 /*
- * Sets the frames that the event has to hold, except for those of a base. @last:
- * the slot of the last definition of such events, which may be of others. Changes
- * @since to the base's.
+ * Sets how many frames the event has to hold: all, or those that a base does
+ * not have. @last: slot of the last definition with the same hash of process,
+ * thread, system call and reason; it can be the base if these are equal. If
+ * there is a base, @since becomes that of the base.
  */
 static notrace void define(const struct kunwind_stack_ids *ids, const struct slot *last,
 			   struct kunwind_stack *stack, struct since *since)

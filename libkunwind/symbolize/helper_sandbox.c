@@ -36,7 +36,7 @@ static const int allowed[] = {
 };
 #define NR(array)	(sizeof(array) / sizeof(*(array)))
 
-/* Of fcntl(2): those that copy a descriptor or read its flags. */
+/* The commands of fcntl(2) that copy a descriptor or read its flags. */
 static const int commands[] = { F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_GETFL };
 
 static bool limit(int resource, rlim_t value)

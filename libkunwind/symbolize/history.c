@@ -9,8 +9,8 @@
  * Code that is in no ELF file may be in a perf-PID.map, which JIT compilers
  * write. A map of this host is used if it was last written while the process
  * ran the program: the trace says when, or /proc, if the process still runs. Its
- * owner must be root, the viewer, or the user of the process.
- * Each stack decides this anew. The map is read once for each program.
+ * owner must be root, the viewer, or the user of the process if it still runs.
+ * This is checked for each stack. The map is read once for each program.
  *
  * Memory: that of maps.c and pids.c.
  */

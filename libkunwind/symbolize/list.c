@@ -2,11 +2,11 @@
 /*
  * list.c - symbols from text files: /proc/kallsyms, perf-PID.map
  *
- * A line without a size reaches to the next one; the last one of the kernel or
- * of a module at most to the end of the next page, as in perf. In a perf map, the last line
- * that holds an address counts: a JIT compiler that reuses memory appends. So
- * the starts and ends of all lines are sorted, and each has the line that counts
- * from there to the next one.
+ * A symbol without a size reaches to the next one; the last one of the kernel
+ * or of a module at most to the end of the next page, as in perf. In a perf
+ * map, the last line that holds an address counts: a JIT compiler that reuses
+ * memory appends. So the starts and ends of all lines are sorted, and each has
+ * the line that counts from there to the next one.
  *
  * Memory: 32 bytes a symbol and its text, and 32 in a perf map; at most
  * MAX_BYTES of a file are read.
@@ -257,7 +257,10 @@ static const char *module_of(const struct kunwind_list *list, const struct line 
 	return line->module ? list->text + line->module : "";
 }
 
-/* Returns whether @addr, before the start of @next, is too far after @line. */
+/*
+ * Returns whether @line is the last symbol of the kernel or of a module, and
+ * @addr, which is before @next, is too far away to belong to it.
+ */
 static bool is_beyond(const struct kunwind_list *list, const struct line *line,
 		      const struct line *next, uint64_t addr)
 {

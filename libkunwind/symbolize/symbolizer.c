@@ -165,8 +165,8 @@ static uint64_t hash_string(uint64_t hash, const char *s)
 }
 
 /*
- * Is it the lower-case hex of 1 to WIRE_ID bytes? It becomes part of paths and
- * an argument of libdebuginfod.
+ * Returns whether the text is the lower-case hex of 1 to WIRE_ID bytes. A
+ * build-id becomes part of paths and an argument of libdebuginfod.
  */
 static bool is_build_id(const char *text)
 {

@@ -56,8 +56,8 @@ bool analyze_remarks(const struct samples *samples);
 bool analyze_selects(const struct samples *samples);
 
 /*
- * Returns whether any stack has the weight that the user asked for; -1: none. Prints
- * a message if not.
+ * Returns whether any stack has the weight that the user asked for; if not,
+ * after a message. @weight: -1: the user asked for none.
  */
 bool analyze_has_weight(const struct samples *samples, int weight);
 

@@ -2,13 +2,14 @@
 /*
  * chains.c - what a wait waited for, thread after thread
  *
- * A wait ends because its waker did something. What the waker did during the wait
- * is known: it was on the CPU, could have run, or waited itself for another
- * thread, and so on. So each nanosecond of a wait has one reason. A wait of the
- * waker that began before counts only from the begin of the first wait on.
+ * A wait ends because its waker did something. What the waker did during the
+ * wait is known: it was on the CPU, could have run, or waited itself for
+ * another thread, and so on. So each nanosecond of a wait has one reason. If
+ * the waker's wait began before the first wait, only the part since then
+ * counts.
  *
- * Chains end after CHAIN_DEPTH threads, and a wait has at most CHAIN_PARTS parts:
- * what is left says so.
+ * Chains end after CHAIN_DEPTH threads, and a wait has at most CHAIN_PARTS
+ * parts. The rest of the time has the reason "[not followed further]".
  */
 #include <stdio.h>
 #include <string.h>

@@ -3,11 +3,12 @@
  * cpus.c - what each processor does: since when its thread runs, and which
  * interrupt it is in
  *
- * Hard interrupts nest; softirqs do not. A softirq belongs to the thread if that
- * thread raised it outside of a hard interrupt, and kept the CPU until the softirq
- * ran. A sched_switch ends all interrupts: none can be switched away from. So an
- * exit that the tracer lost misleads only until the next switch. On PREEMPT_RT,
- * handlers and softirqs run in threads of the kernel, which are the wakers then.
+ * Hard interrupts nest; softirqs do not. A softirq belongs to the thread if
+ * that thread raised it outside of a hard interrupt, and kept the CPU until the
+ * softirq ran. A sched_switch ends all interrupts, because none can be switched
+ * away from. So if the tracer lost an exit, this misleads only until the next
+ * switch. On PREEMPT_RT, handlers and softirqs run in threads of the kernel,
+ * which are the wakers then.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,7 +103,7 @@ static void softirq(struct cpu *cpu, const char *what, const bt_event *event)
 		cpu->raised[number] = false;
 	} else {
 		cpu->softirq = -1;
-		/* raised again meanwhile: by its own work, not by the thread */
+		/* if it is raised again by now, its own work did so, not the thread */
 	}
 }
 

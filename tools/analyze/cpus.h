@@ -19,9 +19,9 @@ struct cpu {
 	const void *trace;
 	int64_t number;
 	int64_t since;		/* time of the last sched_switch; -1: none yet */
-	int64_t tid;		/* that got the CPU then, as in sched_switch */
+	int64_t tid;		/* of the thread that got the CPU then, as in sched_switch */
 	/* private to cpus.c */
-	uint32_t interrupt[CPU_DEPTH];	/* strings: names of those that it is in */
+	uint32_t interrupt[CPU_DEPTH];	/* strings: names of the interrupts that it is in */
 	int depth, softirq;	/* softirq: number of the one that runs; -1: none */
 	bool by_thread[CPU_SOFTIRQS];	/* the thread itself raised it */
 	bool raised[CPU_SOFTIRQS];

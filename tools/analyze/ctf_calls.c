@@ -8,10 +8,10 @@
  *   kunwind_frames_push { process, pid, tid, nr, frames[] }
  *   kunwind_frames_pop { process, pid, tid, nr, left }
  *
- * trace-compass.xml makes a stack of functions of each thread (process, tid) from
- * them. nr functions are added or removed, and left is what is left then. Trace
- * Compass removes one or all at once, and its rules cannot repeat something, so
- * nr is limited if left is not 0.
+ * trace-compass.xml makes a stack of functions of each thread (process, tid)
+ * from them. nr functions are added or removed; left is the number of functions
+ * after that. Trace Compass removes one or all at once, and its rules have no
+ * loops. So nr is limited if left is not 0.
  *
  * A packet ends after some events, so that a reader need not hold all of them.
  */

@@ -48,7 +48,7 @@ static const char usage[] =
 	ANALYZE_USAGE
 	"  -h, --help\n"
 	"\n"
-	"Which weight it is, is said on standard error; only cpu is CPU time.\n"
+	"A message names the weight; only cpu is CPU time.\n"
 	"Exit status: 0, or 1 after an error or when there are no events.\n";
 
 struct export {

@@ -301,8 +301,9 @@ static void end_copy(void *data)
 }
 
 /*
- * sink.ctf.fs begins all names with "_". Readers ignore it, but Trace Compass
- * does not find a packet's processor then: make " _cpu_id" "  cpu_id".
+ * sink.ctf.fs puts a "_" before all names. Readers ignore it, except Trace
+ * Compass, which then does not find the processor of a packet. This removes the
+ * "_" of "_cpu_id".
  */
 static int name_processor(const char *path, const struct stat *info, int type, struct FTW *where)
 {

@@ -14,8 +14,9 @@
  * "fd N of process PID". A process that shares the table of another process
  * (clone with CLONE_FILES) is treated as one with a copy.
  *
- * What fork and clone return may be the number of a thread. Then the copy lives
- * until that thread's first event; clone3 does not say more.
+ * The number that clone3 returns may be that of a process or of a thread: the
+ * trace does not say which. If it is a thread, the copy of the table lives
+ * until the thread's first event.
  *
  * Memory: 8 bytes for each descriptor of each process that has not ended, and 100
  * for each thread.
@@ -78,7 +79,7 @@ struct process {
 		bool cloexec;
 	} *fd;
 	uint32_t nr;
-	bool unused;		/* a copy for what clone returned, which has had no event yet */
+	bool unused;		/* a copy that clone made; its process or thread has had no event yet */
 };
 
 /* The system call that a thread is in. */
@@ -204,7 +205,7 @@ static void forget_process(struct files *files, struct process *process)
 	free_process(process);
 }
 
-/* A thread has an event: what clone returned was no process. */
+/* Takes an event of a thread: the number that clone returned is not a process. */
 static void forget_copy(struct files *files, const void *trace, int64_t tid)
 {
 	struct process *const *found = tfind(&(struct process){ .trace = trace, .pid = tid },
@@ -387,7 +388,7 @@ static void leave(struct files *files, const struct call *call, struct process *
 {
 	const int64_t result = number(event, "ret", -1);
 	const bool cloexec = thread->flags & O_CLOEXEC;	/* SOCK_CLOEXEC and others are equal */
-	/* else the old name would become known by a copy */
+	/* not file_of_fd(): "fd N of process PID" is no name for a copy */
 	const uint32_t copied = name_of(process, thread->fd);
 	int64_t pair[2], i;
 
@@ -439,8 +440,9 @@ static void leave(struct files *files, const struct call *call, struct process *
 }
 
 /*
- * A process of LTTng's state dump, which has the address of its table of descriptors.
- * The dump has each thread.
+ * Takes a process of LTTng's state dump, with the address of its table of
+ * descriptors. The dump has an event for each thread: only the first one
+ * counts.
  */
 static void dump_process(struct files *files, const void *trace, const bt_event *event)
 {

@@ -171,7 +171,7 @@ static void make_room(struct lock *lock)
 	if (old)
 		memmove(lock->release, lock->release + old, lock->nr * sizeof(*lock->release));
 	if (lock->nr < lock->cap / 2)
-		return;		/* else the next time would come too soon */
+		return;		/* if less than half is free, this would soon be called again */
 	lock->cap = lock->cap ? lock->cap * 2 : 16;
 	lock->release = needed(realloc(lock->release, lock->cap * sizeof(*lock->release)));
 }

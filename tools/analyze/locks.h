@@ -32,10 +32,10 @@ struct lock {
 	const void *trace;
 	int64_t pid;
 	uint64_t address;
-	uint32_t same;		/* the lock that this one is: another mapping of it; or its own number */
+	uint32_t same;		/* number of the lock at its other address; its own number: none */
 	bool mutex;		/* waiters wait for its holder, not for a signal */
 	uint64_t waits;		/* times off the CPU that a known thread ended */
-	uint64_t others;	/* that something else ended: timeout, signal, not recorded */
+	uint64_t others;	/* the other waits: ended by timeout or signal, or not recorded */
 	int64_t time, longest;	/* blocked: until the wakeup; of waits */
 	int64_t other_time;	/* of others: until the thread ran again */
 	int64_t latency;	/* from the wakeup until the thread ran */
@@ -50,7 +50,7 @@ struct lock {
 	uint32_t nr, cap;
 	uint32_t waiting;	/* calls that wait now */
 	uint32_t newest;	/* those of them that began after the latest release */
-	bool merged;		/* the numbers of some of them are of another lock */
+	bool merged;		/* some calls have the number of a release of the other address */
 };
 
 struct locks {
@@ -79,9 +79,9 @@ void lock_released(struct locks *locks, const struct lock_call *call, int64_t ti
 void lock_left(struct locks *locks, struct lock_call *call);
 
 /*
- * Takes a time off the CPU in @call, which waits. @waker: the call of the thread that
- * woke; NULL: the thread ended. For a mutex, sets sample->lock and its node, and adds
- * the weight WEIGHT_LOCK.
+ * Takes a time off the CPU in @call, which waits. @waker: the call of the
+ * waking thread; NULL: that thread ended. For a mutex, sets sample->lock and
+ * its node, and adds the weight WEIGHT_LOCK.
  */
 void lock_waited(struct locks *locks, struct calls *calls, const struct lock_call *call,
 		 struct sample *sample, const struct lock_call *waker);

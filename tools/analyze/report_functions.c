@@ -6,8 +6,8 @@
  * counts once, even if it contains the function several times. Likewise, a caller
  * has those of all stacks in which it calls the function.
  *
- * A function's frames that were guessed have another number than those that were
- * not, and inlined ones another than others. Here they are one function.
+ * In the tree of calls, guessed frames of a function have another number than
+ * its other frames, and so have inlined ones. Here they are one function.
  *
  * Memory: some 150 bytes for each function, and during the calculation 40 bytes
  * for each node of the tree of calls.

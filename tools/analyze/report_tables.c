@@ -162,7 +162,7 @@ void report_take(const struct sample *sample, const bt_event *event, void *data)
 
 	(void)event;
 	if (sample->kind == SAMPLE_CPU)
-		return;		/* only its function tells something */
+		return;		/* only the table of functions counts it */
 	if (sample->kind == SAMPLE_OFF_CPU && sample->duration < 0)
 		return;
 	add(report_line(&report->table[table], sample->what), sample);

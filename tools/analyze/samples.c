@@ -8,16 +8,17 @@
  * back; it has the stack of the first. Calls that do not end in the trace have
  * no time.
  *
- * A sample of a CPU (kunwind_sample) stands for the time since the one before.
- * If kunwind's events recorded any mapping, only processes that these events
- * know count, because the stacks of other processes are the kernel's guess.
- * Samples of CPUs all count. Otherwise all processes count.
+ * A sample of a CPU (kunwind_sample) stands for the time before it, its period.
  *
- * With --from or --duration, whether a sample counts depends on its end. Formats
- * that are written while the trace is read need this at its beginning. So the
- * events are read once more before, without their stacks.
+ * If kunwind's events recorded any mapping, only processes with such a mapping
+ * count, because the stacks of other processes are the kernel's guess.
+ * Otherwise all processes count. Samples of CPUs always count.
  *
- * Wakeups count whoever makes them, because the waker may be of any process.
+ * With --from or --duration, whether a sample counts depends on its end.
+ * Formats that are written while the trace is read need to know at its
+ * beginning. So the events are first read once without their stacks.
+ *
+ * Wakeups by any thread count, because the waker may be of any process.
  *
  * Memory: the tree of calls, some 350 bytes for each thread, and with --from or
  * --duration a bit for each event.

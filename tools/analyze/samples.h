@@ -36,7 +36,7 @@ static inline enum weight sample_time_weight(enum sample_kind kind)
 	return kind == SAMPLE_OFF_CPU ? WEIGHT_OFF_CPU : kind == SAMPLE_CPU ? WEIGHT_CPU : WEIGHT_BLOCKED;
 }
 
-/* Who ended a time off the CPU, from sched_waking. */
+/* The thread or interrupt that ended a time off the CPU, from sched_waking. */
 struct sample_waker {
 	int64_t time;		/* of the wakeup */
 	uint32_t interrupt;	/* string: name of the interrupt that woke; 0: the thread did */
@@ -66,12 +66,12 @@ struct sample {
 	bool hidden;		/* the options do not select it (hidden_waits) */
 	uint64_t number;	/* the same: of the event that begins it, in the trace */
 	/*
-	 * EVENT: its thread wakes one that is off the CPU, and OFF_CPU: it ends
-	 * because of such an event: both have the same number. 0: no such event.
+	 * EVENT: its thread wakes one that is off the CPU. OFF_CPU: such an
+	 * event ends it. Both have the same number. 0: no such event.
 	 */
 	uint64_t wakeup;
 	/* OFF_CPU: */
-	bool preempted;			/* it could have run: no wakeup ends this */
+	bool preempted;			/* the thread could have run: no wakeup ends this */
 	uint32_t next;			/* string: name of the thread that got the CPU; 0: not known */
 	const struct sample_waker *waker;	/* during end() only; NULL: not recorded */
 	/*

@@ -3,8 +3,8 @@
  * selection.c - which samples the options --from, --to and --duration select
  *
  * With --from or --duration, whether a system call counts depends on its end.
- * Formats that are written while the trace is read need this at its beginning.
- * So the events are read once more before, without stacks.
+ * Formats that are written while the trace is read need to know at its
+ * beginning. So the events are first read once without their stacks.
  *
  * Memory: a bit for each event; twice that after the array has grown.
  */

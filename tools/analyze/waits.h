@@ -22,7 +22,7 @@ struct wait {
 	uint32_t waker;		/* thread, or SAMPLE_NO_THREAD */
 	uint32_t waker_comm, interrupt;	/* strings; 0: none */
 	bool preempted;
-	bool hidden;		/* not selected: only chains need it */
+	bool hidden;		/* the options do not select it: only chains need it */
 };
 
 /* All waits of threads of one name with one cause and one kind of waker. */
@@ -82,8 +82,8 @@ void waits_sort(struct waits *waits);
 
 /*
  * Fills waits->chains after waits_sort(): below each waiter and its cause, what the
- * threads did that it waited for, and whom these waited for. All times of a
- * waiter sum up to its time.
+ * threads did for which it waited, and for which threads these waited in turn.
+ * The times below a waiter sum up to its time.
  */
 void waits_follow(struct waits *waits);
 

@@ -229,7 +229,7 @@ struct chain_print {
 	uint32_t lines;
 };
 
-/* Links each node to its parent's children, in order of time. */
+/* Links each node to its parent's children, those with the most time first. */
 static void link_children(struct chain_print *print)
 {
 	const struct calls *chains = &print->waits->chains;

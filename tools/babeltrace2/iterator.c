@@ -37,7 +37,7 @@ struct iterator {
 	struct kunwind_wholes *wholes;
 	struct kunwind_kernels *kernels;
 	struct meta meta;
-	/* last trace of compare_hosts(); is it of this host? */
+	/* last trace of compare_hosts(), and whether it is of this host */
 	const bt_trace *trace;
 	bool same_host;
 	uint64_t address[KUNWIND_STACK_MAX];
@@ -136,7 +136,7 @@ static size_t read_stack(struct iterator *it, const bt_event *event, int stack)
 	return whole->nr;
 }
 
-/* Sets same_host: /proc may know processes of this trace. */
+/* Sets same_host: whether /proc may know processes of this trace. */
 static void compare_hosts(struct iterator *it, const bt_trace *trace)
 {
 	char here[256];

@@ -6,9 +6,10 @@
  * Nothing is written to a disk until a trigger fires, SIGUSR1 comes, or another
  * program takes a snapshot of the session.
  *
- * Memory: LTTng has one buffer more than NR_BUFFERS for each channel and
- * processor, for its reader. The channels of stacks, of mappings and of
- * interrupts have buffers of a quarter of the size. The consumer daemon maps the same memory.
+ * Memory: LTTng has one buffer more than SESSION_FLIGHT_BUFFERS for each
+ * channel and processor, for its reader. The channels of stacks, of mappings
+ * and of interrupts have buffers of a quarter of the size. The consumer daemon
+ * maps the same memory.
  *
  * A thread takes the snapshots, so that the main thread can wait for the command
  * or the processes as it does without --flight.
@@ -35,7 +36,7 @@
 #define LEAST_BUFFER	(UINT64_C(256) << 10)	/* a stack takes up to 37 KB of a quarter */
 #define MOST_BUFFER	(UINT64_C(1) << 30)
 #define GRACE_MS	1000	/* how long a notification of LTTng may take at the end */
-#define KILLED_MS	20000	/* the same if one must come */
+#define KILLED_MS	20000	/* the same if a signal has killed the command */
 
 bool flight_add_trigger(struct flight *flight, const char *text)
 {

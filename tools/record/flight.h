@@ -25,7 +25,7 @@ struct flight {
 	const char *session, *dir;
 	int firings, signals, stop[2];
 	bool started;
-	bool expecting, came;	/* the firing of a signal that has killed the command */
+	bool expecting, came;	/* the firing for a signal that has killed the command */
 	pthread_t thread;
 };
 

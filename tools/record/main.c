@@ -10,7 +10,8 @@
  *
  * sched_switch and sched_waking are recorded for all processes. The event that
  * puts a process back on a CPU occurs in the process that had the CPU before, and
- * that which wakes it occurs in the waker, so a filter by process would lose them.
+ * the event that wakes a process occurs in the waker. A filter by process would
+ * lose both.
  *
  * This is a separate program because liblttng-ctl needs libxml2 and ICU.
  */
@@ -128,7 +129,7 @@ static bool parse_flight(struct flight *flight, int c, const char *value)
 	}
 }
 
-/* Checks what only belongs to --flight, and what does not. */
+/* Refuses options that need --flight, and those that --flight does not allow. */
 static bool check_flight(const struct record *record, const char *option)
 {
 	if (!record->flight.on && option)
@@ -440,7 +441,7 @@ static bool set_up(struct record *record)
 		     !session_interrupts(session, record->buffer)))
 			return false;
 	}
-	/* COMMAND opens its files while it is traced; a flight recorder would list them too late */
+	/* COMMAND opens its files while it is traced; a snapshot would list them after its events */
 	return !session->calls || record->flight.on || (record->command && !record->all) ||
 	       session_open_files(session);
 }
@@ -448,7 +449,8 @@ static bool set_up(struct record *record)
 /*
  * Waits for the command's end; returns its exit status, or 128 plus the signal.
  * The terminal sends Ctrl-C to the command, too, which decides whether to end.
- * The second Ctrl-C ends the recording. The other signals end the command.
+ * The second Ctrl-C ends the recording. For other signals, the command gets
+ * SIGTERM.
  */
 static int wait_for_command(struct record *record)
 {
@@ -571,7 +573,7 @@ static int run(struct record *record)
 	if (record->flight.on && !flight_begin(&record->flight, record->session.name, record->dir,
 					       record->filter, record->buffer))
 		return TOOL_RUN_FAILED;
-	/* readers of a snapshot that another program takes look for them above it, too */
+	/* for snapshots that another program takes: readers also look above their directories */
 	if (record->flight.kernel)
 		symbols_save(record->dir);
 	sampling_check(&record->sampling);
@@ -609,9 +611,10 @@ static int run(struct record *record)
 }
 
 /*
- * Blocks the signals that end a recording, and opens a signalfd for them. SIGHUP
- * and SIGQUIT stay ignored if they were, as under nohup(1). A write to a closed
- * pipe fails instead of ending the program, which then cleans up.
+ * Blocks the signals that end a recording, and opens a signalfd for them. If
+ * SIGHUP and SIGQUIT were ignored, as under nohup(1), they stay ignored. A
+ * write to a closed pipe fails, so that the program can clean up before it
+ * ends.
  */
 static void take_signals(struct record *record)
 {
@@ -629,7 +632,7 @@ static void take_signals(struct record *record)
 			sigaddset(&set, ends[i]);
 	blocked = set;
 	sigaddset(&blocked, SIGPIPE);
-	/* flight.c has a signalfd of its own for it */
+	/* flight.c has a signalfd of its own for SIGUSR1 */
 	if (record->flight.on)
 		sigaddset(&blocked, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &blocked, &record->mask);

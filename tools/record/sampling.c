@@ -38,7 +38,7 @@ static bool write_parameter(const char *path, const char *value)
 	return file && !fclose(file) && ok;
 }
 
-/* Sets a parameter, and keeps its value before in @before, of 16 bytes. */
+/* Sets a parameter. @before: out, 16 bytes: its old value. */
 static bool set(const char *path, const char *value, char *before)
 {
 	char old[16];

@@ -25,7 +25,7 @@ struct sampling {
  */
 bool sampling_begin(struct sampling *sampling);
 
-/* Sets what was set before. */
+/* Gives the parameters their old values. */
 void sampling_restore(struct sampling *sampling);
 
 /* Prints a message on stderr if nothing takes samples. Call it while the session runs. */

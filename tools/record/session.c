@@ -160,7 +160,8 @@ static int create_snapshot_session(const char *name, const char *path)
  *
  * LTTng writes the channels of a snapshot one after the other, the one created
  * last first. Meanwhile processes go on. So the channel of events is created
- * last: what the snapshot has of it finds its mappings and stacks in the others.
+ * after those of mappings and stacks, which then have what each event of the
+ * snapshot needs.
  */
 static bool create_channels(const struct session *session, uint64_t buffer)
 {

@@ -17,7 +17,7 @@
 struct session {
 	char name[64];
 	bool created, started;
-	bool interrupts;	/* their channel was made */
+	bool interrupts;	/* the channel of interrupts was made */
 	bool calls;		/* a system call is enabled */
 	bool flight;		/* overwrites the oldest events in memory; see snapshot.h */
 	struct lttng_handle *handle;
@@ -73,7 +73,7 @@ bool session_event(struct session *session, const char *name, const char *filter
 bool session_may_trigger(const struct session *session, const char *name);
 
 /*
- * Makes the channel of interrupts, with all events of theirs that this kernel has.
+ * Makes the channel of interrupts, with all their events that this kernel has.
  * @buffer: of the other channels. Does nothing the second time.
  */
 bool session_interrupts(struct session *session, uint64_t buffer);

@@ -8,8 +8,9 @@
  * descriptor to wait for a notification, so a thread waits, and writes to a pipe.
  *
  * The daemons and this program wait in system calls, also for the notification
- * itself. Programs that read a snapshot kill their kunwind-symbolize-helper. Events
- * of these do not fire, because each snapshot would cause the next.
+ * itself. Programs that read a snapshot kill their kunwind-symbolize-helper.
+ * Events of these processes fire no trigger, because each snapshot would cause
+ * the next.
  */
 #include <dirent.h>
 #include <errno.h>

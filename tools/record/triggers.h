@@ -22,7 +22,7 @@ struct triggers {
 	int pipe[2];
 };
 
-/* One firing of a trigger. dropped: some before it were not received. */
+/* One firing of a trigger. dropped: some firings before it were not received. */
 struct firing {
 	enum expression_kind kind;
 	bool dropped;

@@ -28,7 +28,7 @@ int workload_prepare(struct workload *workload, char **argv, const sigset_t *mas
 /* Lets the command run. */
 void workload_run(struct workload *workload);
 
-/* Kills and reaps a command that was not let run. One that runs goes on. */
+/* Kills and reaps a command that has not been started. A command that runs goes on. */
 void workload_abandon(struct workload *workload);
 
 #endif /* KUNWIND_RECORD_WORKLOAD_H */

@@ -3,8 +3,9 @@
  * copy.c - write a changed copy of traces as CTF while they are read
  *
  * A filter and a sink.ctf.fs follow the muxer of trace.c. The filter takes a
- * message from the muxer, has it read and replaced, and passes on what replaces
- * it. The class of the filter exists only in this process.
+ * message from the muxer, calls read() and pass() of struct kunwind_copy for
+ * it, and hands on the messages that replace it. The class of the filter exists
+ * only in this process.
  *
  * Memory: the messages that replace one message.
  */

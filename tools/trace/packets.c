@@ -90,7 +90,7 @@ static bool is_copy(const uint8_t *map, uint64_t size)
 	struct {
 		uint64_t packet, content;	/* bits */
 	} sizes;
-	const size_t at = offsetof(struct header, begin) + 4;	/* the stream has 64 bits */
+	const size_t at = offsetof(struct header, begin) + 4;	/* the stream's id has 64 bits */
 
 	if (size < at + sizeof(sizes))
 		return false;

@@ -8,7 +8,7 @@
  * mappings of a process that the trace does not know come from /proc, if the
  * process still runs on this host.
  *
- * The kernel stack is part of an event, too. Its frames are inside of the user's.
+ * An event can have a kernel stack, too. Its frames are called by the user's.
  *
  * Memory: the history of mappings and the symbolizer's cache, both of
  * libkunwind-symbolize, and the different stacks of kunwind_callstack

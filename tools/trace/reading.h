@@ -73,7 +73,7 @@ struct kunwind_stack {
 				 * in a trace without any mappings: nr is not 0 */
 	size_t nr;		/* number of frames; 0: no stack */
 	const struct kunwind_frame *frame;	/* innermost first; valid until the next call */
-	/* the kernel's frames, which are inside of the user's; without the tracer's own */
+	/* the kernel's frames, which the user's call; without the tracer's own */
 	size_t nr_kernel;
 	const struct kunwind_frame *kernel;
 	const uint8_t *trust;	/* enum kunwind_trust of each user frame; NULL: not recorded */

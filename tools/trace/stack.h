@@ -33,9 +33,9 @@ size_t kunwind_stack_read(const bt_event *event, const char *name, uint64_t *add
 
 /*
  * Reads the enum kunwind_trust of each of the first @nr addresses that
- * kunwind_stack_read() returned for the user stack. If the event holds no trust,
- * it is that of most stacks. False: the event is not kunwind_callstack, or holds
- * fewer trusts.
+ * kunwind_stack_read() returned for the user stack. If the event holds no
+ * trust, the first is REGISTERS and the others are CFI, as in most stacks.
+ * False: the event is not kunwind_callstack, or holds fewer trusts.
  */
 bool kunwind_stack_trust(const bt_event *event, uint8_t *trust, size_t nr);
 

@@ -51,7 +51,7 @@ struct kunwind_losses {
 	struct {
 		char channel[64];	/* the stream files' name without the processor */
 		uint64_t events;
-	} by[8];			/* in the order in which they came; the last is of all others */
+	} by[8];			/* in order of the first loss; the last is of all others */
 	size_t nr;
 	uint64_t packets;		/* that the tracer discarded or overwrote */
 	uint64_t cut_files, cut_bytes;	/* of stream files that end inside a packet */

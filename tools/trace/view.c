@@ -3,9 +3,9 @@
  * view.c - a directory that shows a trace without packets that are cut off
  *
  * libbabeltrace2 does not open a trace with a stream file that ends inside a
- * packet. But it skips what an index names as padding. The view has a symbolic
- * link for each file of the trace, and indices of its own for such stream files
- * (packets.c). Nothing of the trace is copied or changed.
+ * packet. However, it skips what an index names as padding. The view has a
+ * symbolic link for each file of the trace, and indices of its own for such
+ * stream files (packets.c). Nothing of the trace is copied or changed.
  *
  * Cost: a directory in $TMPDIR or /tmp, with 72 bytes for each packet of the files
  * that are cut off. It is removed when the trace is closed, when the program exits,

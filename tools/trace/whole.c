@@ -3,13 +3,14 @@
  * whole.c - the stacks of kunwind_callstack in traces: by id, and the latest of
  * each thread
  *
- * Only some events of a stack hold its addresses; the others have its id. Those
- * that do may lack the outer frames, which are those of another stack, the base
- * (kunwind(4)). Stacks are kept with all their frames, so a base is found at once.
+ * Only some events of a stack hold its addresses; the others have only its id.
+ * An event with addresses may lack the outer frames, which are those of another
+ * stack, the base (kunwind(4)). Stacks are kept with all their frames, so a
+ * base is found at once.
  *
- * LTTng's own context callstack_user does not record why a stack
- * ended. The event kunwind_callstack does: it comes before the event that
- * requested the stack, from the same thread.
+ * LTTng's own context callstack_user does not record why a stack ended. The
+ * event kunwind_callstack does: it comes before the event that requested the
+ * stack, from the same thread.
  */
 #include <kunwind/abi.h>
 #include <search.h>
@@ -108,9 +109,9 @@ static bool id_of(const bt_event *event, uint64_t *id)
 }
 
 /*
- * Adds the frames of the base to the @nr innermost frames, in @wholes. @key: of
- * the event's own stack. Returns the number of all frames; 0: the trace lacks the
- * base.
+ * Adds the frames of the base after the @nr innermost frames, in @wholes. @key:
+ * that of the event's own stack. Returns the number of all frames; 0: the trace
+ * lacks the base.
  */
 static size_t add_shared(struct kunwind_wholes *wholes, const struct node *key,
 			 const bt_event *event, size_t nr)

@@ -25,10 +25,10 @@ struct kunwind_wholes *kunwind_wholes_new(void);		/* NULL: out of memory */
 void kunwind_wholes_free(struct kunwind_wholes *wholes);
 
 /*
- * Keeps the stack, if the event is a kunwind_callstack that has addresses, and
- * its base, if it has one, is kept. @trace: identifies the event's trace, because
- * two traces may have equal ids. Memory: 9 bytes for each frame of each different
- * stack. False: out of memory.
+ * Keeps the stack if the event is a kunwind_callstack that has addresses,
+ * except if it has a base that is not kept. @trace: identifies the event's
+ * trace, because two traces may have equal ids. Memory: 9 bytes for each frame
+ * of each different stack. False: out of memory.
  */
 bool kunwind_wholes_learn(struct kunwind_wholes *wholes, const void *trace, const bt_event *event);
 

@@ -97,8 +97,9 @@ static noinline u64 kunwind_walk_attr first_address(struct kunwind_walk *walk)
 #define NO_SLOT		(1ULL << 63)
 
 /*
- * No entry of the cache has this id: ids are counted from 1. It is not 0, which an
- * entry has while the task that this walk interrupts writes it.
+ * No entry of the cache has this id, because ids are counted from 1. 0 cannot
+ * be used: it is the id of an entry that is being written, maybe by the task
+ * that this walk has interrupted.
  */
 #define NO_KEY		(~0ULL)
 
@@ -351,7 +352,7 @@ unreadable:
 /*
  * Writes the frame's registers to walk->regs, and a word of its code: the word
  * that its return address points to, or the word before an exact frame's address.
- * Inside the window, which is still open.
+ * The caller has opened the window.
  */
 static __always_inline void give_registers(struct kunwind_walk *walk, const struct walk_state *state)
 {

@@ -94,9 +94,9 @@ LTTNG_TRACEPOINT_ENUM(kunwind_reason,
 )
 
 /*
- * The id of a stack, and its definition (trace/stack.h): the innermost frames, and
- * the id of the stack from which the shared outermost frames are. These fields
- * take at most 37 KB. LTTng's sub-buffers must have room for it.
+ * The id of a stack, and its definition (trace/stack.h): the innermost frames,
+ * and the base, which has the shared outermost frames. These fields take at
+ * most 37 KB. LTTng's sub-buffers must have room for them.
  */
 #undef KUNWIND_STACK_FIELDS
 #define KUNWIND_STACK_FIELDS(of)							\
