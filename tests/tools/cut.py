@@ -6,6 +6,8 @@ The oracle is babeltrace2 on a trace without the packets that are cut off.
 """
 
 import os
+import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -64,6 +66,41 @@ def ended(work, tmp):
              (bool(line), len(views), status, os.listdir(tmp)), (True, 1, -number, []))
 
 
+def library_fails(work, tmp):
+    """libbabeltrace2 fails in a damaged trace: a message, status 1, and no temporary file."""
+    trace = ctf.Trace()
+    for number in range(2000):
+        trace.add(1000 + number, "tick", (1, 1, "app"), [1, 2, 3])
+    path = os.path.join(work, "lengths")
+    start = trace.write(path, packets=4)[1] + 84 + 10
+    traces = [("a stack with %d addresses" % length,
+               variant(path, "length-%x" % length, lambda data, length=length: data[:start] +
+                       length.to_bytes(4, "little") + data[start + 4:-1])) for length in (0xffffffff, 0x10000003)]
+    none = os.path.join(work, "no-classes")
+    trace.write(none)
+    with open(os.path.join(none, "metadata"), "r+") as file:
+        lines = [line for line in file if not line.startswith("event {")]
+        file.seek(0)
+        file.truncate()
+        file.writelines(lines)
+    traces.append(("a stream class without event classes", none))
+    for what, directory in traces:
+        for command in (["show"], ["report"], ["crashes"], ["export", "--ctf", "-o", os.path.join(work, "copy")]):
+            done = subprocess.run([KUNWIND, *command, directory], capture_output=True, text=True, check=False,
+                                  env=dict(os.environ, TMPDIR=tmp),
+                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (1 << 29, 1 << 29)))
+            check("%s, kunwind %s: status 1, a message and no temporary file" % (what, command[0]),
+                  done.returncode == 1 and "kunwind %s: the trace is damaged" % command[0] in done.stderr and
+                  not os.listdir(tmp), (done.returncode, done.stderr, os.listdir(tmp)))
+    with subprocess.Popen([KUNWIND, "show", "--no-symbols", path], stdout=subprocess.PIPE) as process:
+        process.stdout.readline()   # more output than the pipe holds: it waits for its reader
+        with open("/proc/%d/limits" % process.pid) as file:
+            limit = re.search(r"Max data size +(\d+)", file.read())
+        process.stdout.close()
+    check("memory is limited to half of the machine's",
+          limit and int(limit.group(1)) <= os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2, limit)
+
+
 def main():
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # ignored in the background
     with tempfile.TemporaryDirectory() as work:
@@ -105,6 +142,7 @@ def main():
                 check("kunwind %s: event %d of 12 is damaged: status 1 and a message" % (command, event + 1),
                       done.returncode == 1 and "to its end" in done.stderr, (done.returncode, done.stderr))
         ended(work, tmp)
+        library_fails(work, tmp)
         two = os.path.join(work, "two")
         shutil.copytree(whole, os.path.join(two, "whole"))
         for name, change in (("none", lambda data: data[:83]), ("first", lambda data: data[:50] + data[84:])):

@@ -17,6 +17,13 @@
  */
 void kunwind_at_end(void (*remove)(void));
 
+/*
+ * From now on, a signal by which the program itself fails (SIGSEGV, SIGABRT, SIGBUS,
+ * SIGTRAP, SIGILL, SIGFPE) prints @message, which must stay valid, and ends the
+ * process with status 1. NULL: such a signal has its default action again.
+ */
+void kunwind_at_fault(const char *message);
+
 /* Blocks all signals while what @remove reads is changed; @old is for unblocking. */
 void kunwind_block_signals(sigset_t *old);
 void kunwind_unblock_signals(const sigset_t *old);

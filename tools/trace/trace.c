@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "copy.h"
+#include "guard.h"
 #include "metadata.h"
 #include "protocol.h"
 #include "tool.h"
@@ -265,6 +266,8 @@ struct kunwind_trace *kunwind_trace_open(char *const *paths, int nr_paths)
 		kunwind_tool_error("out of memory");
 		return NULL;
 	}
+	kunwind_guard_memory();
+	kunwind_guard_enter();
 	if (bt_plugin_find("ctf", true, true, true, true, true, &trace->ctf) ||
 	    bt_plugin_find("utils", true, true, true, true, true, &trace->utils)) {
 		say_error("babeltrace2's plug-ins \"ctf\" and \"utils\" are not installed");
@@ -275,8 +278,10 @@ struct kunwind_trace *kunwind_trace_open(char *const *paths, int nr_paths)
 				   nr_paths > 1 ? " and the others" : "");
 	} else {
 		protocol(trace, &trace->protocol);
+		kunwind_guard_leave();
 		return trace;
 	}
+	kunwind_guard_leave();
 	kunwind_trace_close(trace);
 	return NULL;
 }
@@ -341,6 +346,7 @@ static void lose(struct kunwind_trace *trace, const bt_stream *stream, uint64_t 
 static int handle(struct kunwind_trace *trace, const bt_message *message)
 {
 	uint64_t count;
+	int next;
 
 	switch (bt_message_get_type(message)) {
 	case BT_MESSAGE_TYPE_STREAM_BEGINNING:
@@ -357,8 +363,11 @@ static int handle(struct kunwind_trace *trace, const bt_message *message)
 			trace->losses.packets += count;
 		break;
 	case BT_MESSAGE_TYPE_EVENT:
-		return trace->fn(bt_message_event_borrow_event_const(message),
+		kunwind_guard_leave();
+		next = trace->fn(bt_message_event_borrow_event_const(message),
 				 kunwind_event_time(message), trace->data);
+		kunwind_guard_enter();
+		return next;
 	default:
 		break;
 	}
@@ -581,6 +590,7 @@ static void find_own(struct kunwind_trace *trace)
 	bool ok = graph;
 	size_t i;
 
+	kunwind_guard_enter();
 	trace->own = bt_value_map_create();
 	for (i = 0; ok && i < trace->nr_sources; i++)
 		ok = look_at_source(trace, i, graph, &looks);
@@ -590,6 +600,7 @@ static void find_own(struct kunwind_trace *trace)
 		BT_VALUE_PUT_REF_AND_RESET(trace->own);
 	}
 	bt_graph_put_ref(graph);
+	kunwind_guard_leave();
 	for (; looks; looks = next) {
 		next = looks->next;
 		free(looks);
@@ -620,6 +631,7 @@ bool kunwind_trace_read(struct kunwind_trace *trace, kunwind_trace_event_fn *fn,
 	trace->losses.nr = 0;
 	trace->losses.packets = 0;
 	trace->failed = false;
+	kunwind_guard_enter();
 	if (!graph || !build(trace, graph)) {
 		say_error("the trace cannot be opened");
 	} else if (bt_graph_run(graph) || kunwind_error_left()) {
@@ -635,6 +647,7 @@ bool kunwind_trace_read(struct kunwind_trace *trace, kunwind_trace_event_fn *fn,
 	 */
 	if (!trace->copy || (ran && !trace->copy->failed))
 		bt_graph_put_ref(graph);
+	kunwind_guard_leave();
 	ok = ok && !kunwind_error_left();
 	if (lost)
 		*lost = trace->lost;
