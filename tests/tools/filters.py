@@ -96,6 +96,18 @@ def test_threads(trace):
     check("show: no such thread", "no events of the threads and times" in run("show", "--comm", "ap", trace, status=1).stderr)
 
 
+def test_counts(trace):
+    """The number of events is that of the events that show prints."""
+    for options in (["-e", "read"], ["-e", "sched_switch"], ["-e", "[!k]*"],
+                    ["-e", "[!k]*", "--comm", "app"], ["-e", "read", "--from", seconds(2001)],
+                    ["-e", "[!k]*", "--tid", "101", "--to", seconds(9000)]):
+        shown = sum(line.startswith("event\t") for line in
+                    run("show", "--all", "--tsv", *options, trace).stdout.splitlines())
+        for command in ("report", "waits"):
+            data = json.loads(run(command, "--all", "--json", *options, trace).stdout)
+            same("%s --all %s: number of events" % (command, " ".join(options)), data["trace"]["events"], shown)
+
+
 def test_exports(trace, work):
     options = ("--from", seconds(8000), "--to", seconds(9200))
     for weight, wanted in (("blocked", {1000, 100}), ("off-cpu", {900})):
@@ -202,6 +214,7 @@ def main():
         test_edges(trace)
         test_durations(trace)
         test_threads(trace)
+        test_counts(trace)
         test_exports(trace, work)
         test_random(work)
     tap.finish()

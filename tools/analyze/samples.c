@@ -215,8 +215,6 @@ static void leave_call(const struct moment *now, const char *name)
 	thread->call.returned = kunwind_field_integer(kunwind_event_field(now->event, "ret"), &result);
 	thread->call.result = thread->call.returned ? result : 0;
 	thread->call.failed = thread->call.result < 0 && thread->call.result >= -4095;
-	now->samples->events += !now->unselected &&
-				kunwind_filter_time(&now->samples->options.filter, now->head->time);
 	switch_is_lost(now->samples, thread, now->event);
 	finish_sample(now->samples, &thread->call, now->event);
 	lock_left(&now->samples->locks, &thread->futex);
@@ -446,6 +444,16 @@ static void take_cpu(struct moment *now, struct kunwind_stack *stack)
 	finish_sample(samples, &sample, now->event);
 }
 
+/* Counts an event of a process that counts. */
+static void count_event(struct samples *samples, const struct kunwind_head *head)
+{
+	const struct kunwind_options *options = &samples->options;
+
+	samples->events += kunwind_filter_time(&options->filter, head->time) &&
+			   kunwind_filter_comm(&options->filter, head) &&
+			   kunwind_options_event(options, head->name);
+}
+
 static int take(const bt_event *event, int64_t time, void *data)
 {
 	struct samples *samples = data;
@@ -492,10 +500,11 @@ static int take(const bt_event *event, int64_t time, void *data)
 		/* the sample has the stack of the entry */
 		now.thread = threads_find(samples, now.trace, &head);
 		now.unselected = !counts;
-		if (counts && !now.thread && !samples->measuring &&
-		    kunwind_filter_comm(&options->filter, &head) &&
-		    counts_at_all(samples, event, &head, &stack))
-			samples->in_call++;
+		if (counts && !samples->measuring &&
+		    (now.thread || counts_at_all(samples, event, &head, &stack))) {
+			count_event(samples, &head);
+			samples->in_call += !now.thread && kunwind_filter_comm(&options->filter, &head);
+		}
 		leave_call(&now, call);
 		return KUNWIND_TRACE_GO_ON;
 	}
@@ -522,7 +531,8 @@ static int take(const bt_event *event, int64_t time, void *data)
 		return KUNWIND_TRACE_GO_ON;
 	}
 	now.unselected = !counts;
-	samples->events += counts && kunwind_filter_time(&options->filter, time);
+	if (counts)
+		count_event(samples, &head);
 	if (head.tid >= 0 && time >= 0)
 		now.thread = threads_get(samples, now.trace, &head);
 	else
