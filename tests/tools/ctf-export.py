@@ -284,17 +284,43 @@ def test_output(trace, large, work):
           (done.returncode, done.stderr))
     check("then nothing is left behind", not os.path.exists(again))
 
-    process = None
+    test_signals(again, large)
+
+
+def killed(number, out, trace, meanwhile=lambda: None):
+    """Ends an export with a signal while it writes; returns its status."""
     for _ in range(10):  # it may finish before the signal
-        shutil.rmtree(again, ignore_errors=True)
-        process = subprocess.Popen([KUNWIND, "export", "--ctf", "-o", again, large], stderr=subprocess.DEVNULL)
-        while process.poll() is None and not written(os.path.join(again, ".kunwind-export")):
+        shutil.rmtree(out, ignore_errors=True)
+        process = subprocess.Popen([KUNWIND, "export", "--ctf", "-o", out, trace], stderr=subprocess.DEVNULL)
+        while process.poll() is None and not written(os.path.join(out, ".kunwind-export")):
             time.sleep(0.001)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGSTOP)
+        meanwhile()
+        process.send_signal(number)
+        process.send_signal(signal.SIGCONT)
         if process.wait():
             break
-    same("Ctrl-C while streams are written: the signal is the status, and nothing is left behind",
-         (process.returncode, os.path.exists(again)), (-signal.SIGINT, False))
+    return process.returncode
+
+
+def test_signals(out, trace):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGUSR1, signal.SIGABRT):
+        status = killed(number, out, trace)
+        same("%s while streams are written: the signal is the status, and nothing is left behind" % number.name,
+             (status, os.path.exists(out)), (-number, False))
+    messages = []
+
+    def export_too():
+        if os.path.exists(os.path.join(out, ".kunwind-export")):
+            messages.append(export(trace, out, status=1).stderr)
+
+    same("SIGKILL leaves a directory", (killed(signal.SIGKILL, out, trace, export_too), os.listdir(out)),
+         (-signal.SIGKILL, [".kunwind-export"]))
+    check("two exports to one directory: the second one is refused",
+          messages and "another kunwind export writes there" in messages[-1], messages)
+    export(trace, out)
+    same("an export to the directory that SIGKILL left: a whole trace",
+         sorted(os.listdir(out)), ["channel_0", "kunwind_frames", "metadata"])
 
 
 def main():

@@ -60,13 +60,6 @@ struct state {
 	uint32_t cap_names;
 };
 
-static volatile sig_atomic_t interrupted;	/* number of the signal */
-
-static void on_signal(int number)
-{
-	interrupted = number;
-}
-
 /* ------------------------------------------------------------ stacks */
 
 static void add_change(struct state *state, const struct sample *sample, bool ends)
@@ -276,8 +269,6 @@ static bool copy_message(struct kunwind_copy *copy, bt_self_message_iterator *se
 {
 	struct state *state = data;
 
-	if (interrupted)
-		return false;
 	if (!message)
 		return ctf_calls_end(&state->calls, self);
 	if (bt_message_get_type(message) == BT_MESSAGE_TYPE_EVENT)
@@ -340,21 +331,12 @@ static void on_write_error(int number)
 	(void)number;		/* the file is too large: writing returns an error */
 }
 
-static void handle(int number, void (*handler)(int), int flags)
+static void handle_write_errors(void)
 {
-	struct sigaction action = { .sa_handler = handler, .sa_flags = flags }, old;
+	struct sigaction action = { .sa_handler = on_write_error, .sa_flags = SA_RESTART }, old;
 
-	if (!sigaction(number, NULL, &old) && old.sa_handler != SIG_IGN)
-		sigaction(number, &action, NULL);
-}
-
-/* If a signal ends the program, it first removes what it has written. */
-static void handle_signals(void)
-{
-	handle(SIGHUP, on_signal, SA_RESETHAND);
-	handle(SIGINT, on_signal, SA_RESETHAND);
-	handle(SIGTERM, on_signal, SA_RESETHAND);
-	handle(SIGXFSZ, on_write_error, SA_RESTART);
+	if (!sigaction(SIGXFSZ, NULL, &old) && old.sa_handler != SIG_IGN)
+		sigaction(SIGXFSZ, &action, NULL);
 }
 
 int export_ctf(struct samples *samples, char *const *paths, int nr_paths, const char *path)
@@ -366,7 +348,7 @@ int export_ctf(struct samples *samples, char *const *paths, int nr_paths, const 
 
 	if (!outdir_open(&out, path))
 		return TOOL_FAILED;
-	handle_signals();
+	handle_write_errors();
 	state.copy = (struct kunwind_copy){
 		.directory = out.inside, .begin = begin_copy, .pass = copy_message,
 		.end = end_copy, .data = &state,
@@ -378,11 +360,9 @@ int export_ctf(struct samples *samples, char *const *paths, int nr_paths, const 
 	samples->copy = &state.copy;
 	ok = samples_read(samples, paths, nr_paths, &calls, &state) && analyze_remarks(samples) &&
 	     name_processors(&out);
-	ok = outdir_close(&out, ok && !interrupted);
+	ok = outdir_close(&out, ok);
 	free(state.stack);
 	free(state.change);
 	free(state.name);
-	if (interrupted)
-		raise(interrupted);	/* SA_RESETHAND: now with its default action */
 	return ok ? TOOL_OK : TOOL_FAILED;
 }

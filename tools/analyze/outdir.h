@@ -12,6 +12,7 @@ struct outdir {
 	const char *path;		/* as the user named it */
 	char inside[PATH_MAX];		/* where to write: a directory to be made in it */
 	bool made;			/* it did not exist */
+	int dir;			/* open, and locked with flock(2) */
 };
 
 /*
