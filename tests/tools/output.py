@@ -129,6 +129,15 @@ def test_new():
     failed("an empty name: error", export(""), "cannot write to : No such file")
 
 
+def test_failed():
+    directory = place("empty")
+    for form in ("folded", "speedscope", "firefox", "perfetto", "pprof"):
+        for what, arguments in (("no trace", [directory]), ("no events", ["--pid", "77", short])):
+            done = subprocess.run([kunwind, "export", "--" + form, *arguments], capture_output=True, check=False)
+            same("--%s to standard output, %s: status 1, and nothing is written" % (form, what),
+                 (done.returncode, done.stdout), (1, b""))
+
+
 def test_existing():
     directory = place("existing")
     path = write(os.path.join(directory, "x"), "old" * 100)
@@ -415,6 +424,7 @@ def main():
         shim = os.path.join(work, "shim.so")
         subprocess.run(["gcc", "-shared", "-fPIC", "-xc", "-o", shim, "-"], input=SHIM, text=True, check=True)
         test_new()
+        test_failed()
         test_existing()
         test_owner()
         test_directory()

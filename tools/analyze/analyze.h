@@ -89,7 +89,8 @@ int export_ctf(struct samples *samples, char *const *paths, int nr_paths, const 
 struct export_stream {
 	void *(*begin)(struct samples *samples, FILE *file);
 	struct samples_calls samples;
-	bool (*end)(void *state, enum weight weight);
+	/* frees the state. @ok: false: the export has failed, and writes nothing more */
+	bool (*end)(void *state, enum weight weight, bool ok);
 };
 extern const struct export_stream export_firefox, export_perfetto, export_pprof, export_speedscope;
 

@@ -139,7 +139,7 @@ static bool write_trace(struct export *export, char *const *paths, int nr, FILE 
 	ok = ok && analyze_has_weight(samples, export->weight);
 	weight = samples_weight(samples, export->weight);
 	if (format->stream)
-		written = format->stream->end(state, weight);
+		written = format->stream->end(state, weight, ok);
 	else
 		written = !ok || format->whole(samples, weight, file);
 	if (ok && format->stream != &export_perfetto)

@@ -415,12 +415,10 @@ static void put_meta(struct state *state, enum weight weight)
 	json_close(out, '}');
 }
 
-static bool end(void *data, enum weight weight)
+static void put_profile(struct state *state, enum weight weight)
 {
-	struct state *state = data;
 	struct json_out *out = &state->out;
 	size_t from, to;
-	bool ok;
 
 	timeline_sort(&state->timeline);
 	json_open(out, NULL, '{');
@@ -435,7 +433,15 @@ static bool end(void *data, enum weight weight)
 	json_close(out, ']');
 	put_shared(out, &state->samples->calls);	/* the last: all others add strings */
 	json_close(out, '}');
-	ok = !ferror(out->file);
+}
+
+static bool end(void *data, enum weight weight, bool ok)
+{
+	struct state *state = data;
+
+	if (ok)
+		put_profile(state, weight);
+	ok = ok && !ferror(state->out.file);
 	free(state->timeline.entry);
 	firefox_fields_exit(&state->fields);
 	free(state->entered);

@@ -285,12 +285,12 @@ static void sample_ends(const struct sample *sample, const bt_event *event, void
 		put_event(state, sample, TYPE_SLICE_END, own ? event : NULL);
 }
 
-static bool end(void *data, enum weight weight)
+static bool end(void *data, enum weight weight, bool ok)
 {
 	struct state *state = data;
-	bool ok = !ferror(state->file);
 
 	(void)weight;		/* the format has all samples */
+	ok = ok && !ferror(state->file);
 	perfetto_interned_exit(&state->interned);
 	free(state->out.data);
 	free(state->comm);

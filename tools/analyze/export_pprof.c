@@ -395,13 +395,13 @@ static void put_profile(struct state *state, enum weight weight)
 	flush_out(state, Z_FINISH);
 }
 
-static bool end(void *data, enum weight weight)
+static bool end(void *data, enum weight weight, bool ok)
 {
 	enum { GZIP = 16 };	/* zlib's flag */
 	struct state *state = data;
-	bool ok = deflateInit2(&state->zip, Z_DEFAULT_COMPRESSION, Z_DEFLATED, MAX_WBITS + GZIP,
-			       MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) == Z_OK;
 
+	ok = ok && deflateInit2(&state->zip, Z_DEFAULT_COMPRESSION, Z_DEFLATED, MAX_WBITS + GZIP,
+				MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) == Z_OK;
 	if (ok) {
 		put_profile(state, weight);
 		deflateEnd(&state->zip);

@@ -202,14 +202,12 @@ static int64_t put_threads(struct state *state, enum weight weight)
 	return heaviest;
 }
 
-static bool end(void *data, enum weight weight)
+static void put_profile(struct state *state, enum weight weight)
 {
-	struct state *state = data;
 	struct json_out *out = &state->out;
 	int64_t heaviest;
 	uint32_t node;
 	char name[400];
-	bool ok;
 
 	node = calls_node(&state->samples->calls, CALLS_ROOT, FRAME_WHAT, "off CPU", "");
 	state->off_cpu = state->samples->calls.node[node].frame;
@@ -226,7 +224,15 @@ static bool end(void *data, enum weight weight)
 	heaviest = put_threads(state, weight);
 	json_int(out, "activeProfileIndex", heaviest);
 	json_close(out, '}');
-	ok = !ferror(out->file);
+}
+
+static bool end(void *data, enum weight weight, bool ok)
+{
+	struct state *state = data;
+
+	if (ok)
+		put_profile(state, weight);
+	ok = ok && !ferror(state->out.file);
 	free(state->timeline.entry);
 	free(state->path);
 	free(state);
