@@ -434,8 +434,10 @@ def test_locks(work, arguments):
     same("condition variable: all time belongs to the waker", holders(scene.waits()["locks"][0]),
          [("first", "reader", 8010), ("second", "recursive", 12020)])
 
-    for command in (("export", "--folded"), ("export", "--firefox"), ("flamegraph", "-o", scene.directory + ".html")):
-        done = run(*command, "-w", "lock", scene.directory, status=1)
+    html = ("-o", scene.directory + ".html")
+    for command in (("export", "--folded", "-w"), ("export", "--firefox", "-w"), ("flamegraph", *html, "-w"),
+                    ("flamegraph", "--base", scene.directory, *html, "-w"), ("report", "--sort")):
+        done = run(*command, "lock", scene.directory, status=1)
         check("condition variable: no weight lock: %s says it, and writes no file" % " ".join(command[:2]),
               "no stack that is selected has the weight lock (" in done.stderr and
               not os.path.exists(scene.directory + ".html"), done)

@@ -311,6 +311,14 @@ static bool read_base(struct flamegraph *graph)
 	return ok;
 }
 
+/* Returns whether a stack of one of the traces has the weight that -w names. */
+static bool has_weight(const struct flamegraph *graph)
+{
+	return (graph->base_path && graph->weight >= 0 &&
+		calls_weight(&graph->base.calls, (enum weight)graph->weight)) ||
+	       analyze_has_weight(&graph->samples, graph->weight);
+}
+
 int analyze_flamegraph(int argc, char **argv)
 {
 	struct flamegraph graph = { .weight = -1, .title = "Flame graph" };
@@ -330,8 +338,7 @@ int analyze_flamegraph(int argc, char **argv)
 	} else if (outfile_open(&output, graph.path)) {
 		ok = samples_read(&graph.samples, argv + optind, argc - optind, NULL, NULL) &&
 		     analyze_remarks(&graph.samples) &&
-		     (graph.base_path || analyze_has_weight(&graph.samples, graph.weight)) &&
-		     read_base(&graph);
+		     read_base(&graph) && has_weight(&graph);
 		if (ok)
 			write_page(&graph, output.file);
 		status = outfile_close(&output, ok);

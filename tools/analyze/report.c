@@ -157,7 +157,9 @@ int analyze_report(int argc, char **argv)
 	if (report.json || report.by & 1u << TABLE_FILES)
 		report.samples.files = &report.files;
 	ok = samples_read(&report.samples, argv + optind, argc - optind, &calls, &report) &&
-	     analyze_remarks(&report.samples) && print(&report);
+	     analyze_remarks(&report.samples) &&
+	     (report.sort == WEIGHT_EVENTS || analyze_has_weight(&report.samples, report.sort)) &&
+	     print(&report);
 	files_free(&report.files);
 	samples_free(&report.samples);
 	for (t = 0; t < NR_TABLES; t++) {
