@@ -349,8 +349,10 @@ static int handle(const bt_event *event, int64_t time, void *data)
 		kunwind_tool_error("out of memory");
 		return KUNWIND_TRACE_FAIL;
 	}
-	if (ferror(stdout))
+	if (ferror(stdout)) {
+		kunwind_tool_flush();	/* notes the error */
 		return KUNWIND_TRACE_FAIL;
+	}
 	return show->events == show->limit ? KUNWIND_TRACE_STOP : KUNWIND_TRACE_GO_ON;
 }
 
@@ -418,10 +420,8 @@ static bool run(struct show *show, char *const *paths, int nr)
 	ok = kunwind_reading_events(&show->reading, handle, show, &show->lost);
 	if (ok && show->summary)
 		print_summary(show);
-	if (fflush(stdout) || ferror(stdout)) {
-		kunwind_tool_error("writing: %s", strerror(errno));
-		return false;
-	}
+	if (!kunwind_tool_flush())
+		return true;	/* kunwind_tool_finish() reports it */
 	if (ok && !show->events)
 		kunwind_empty_print(&show->empty, &show->options);
 	if (kunwind_reading_why_no_kernel(&show->reading))
@@ -493,10 +493,10 @@ int kunwind_cmd_show(int argc, char **argv)
 		return 1;
 	}
 	if (parsed > 0)
-		return 0;
+		return kunwind_tool_finish(TOOL_OK);
 	ok = run(&show, argv + optind, argc - optind);
 	kunwind_reading_close(&show.reading);
 	kunwind_empty_free(&show.empty);
 	kunwind_options_exit(&show.options);
-	return ok ? 0 : 1;
+	return kunwind_tool_finish(ok ? TOOL_OK : TOOL_FAILED);
 }

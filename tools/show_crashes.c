@@ -333,10 +333,8 @@ static int handle(const bt_event *event, int64_t time, void *data)
 		print_json(crashes->found, &head, &crash, &stack);
 	else
 		print_text(&head, &crash, &stack);
-	if (fflush(stdout)) {
-		crashes->write_error = errno;
+	if (!kunwind_tool_flush())
 		return KUNWIND_TRACE_FAIL;
-	}
 	return crashes->found == crashes->limit ? KUNWIND_TRACE_STOP : KUNWIND_TRACE_GO_ON;
 }
 
@@ -395,10 +393,8 @@ static int parse(struct kunwind_crashes *crashes, int argc, char **argv)
 
 static int list(struct kunwind_crashes *crashes, char *const *paths, int nr)
 {
-	if (!kunwind_crashes_read(crashes, paths, nr)) {
-		errno = crashes->write_error;
-		return kunwind_tool_finish(TOOL_FAILED);
-	}
+	if (!kunwind_crashes_read(crashes, paths, nr))
+		return kunwind_tool_finish(ferror(stdout) ? TOOL_OK : TOOL_FAILED);
 	if (crashes->lost)
 		kunwind_tool_error("the tracer lost %" PRIu64 " events", crashes->lost);
 	if (!crashes->found)
@@ -423,6 +419,8 @@ int kunwind_cmd_crashes(int argc, char **argv)
 	} else if (!parsed) {
 		status = optind < argc ? list(&crashes, argv + optind, argc - optind) :
 					 kunwind_crashes_live(&crashes);
+	} else {
+		status = kunwind_tool_finish(TOOL_OK);
 	}
 	kunwind_options_exit(&crashes.options);
 	return status;

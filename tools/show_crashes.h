@@ -31,7 +31,6 @@ struct kunwind_crashes {
 	struct kunwind_crashes_trace *traces;	/* that were read so far */
 	size_t nr_traces;
 	struct kunwind_reading *reading;
-	int write_error;	/* errno of standard output */
 };
 
 /*

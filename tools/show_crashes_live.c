@@ -201,6 +201,5 @@ int kunwind_crashes_live(struct kunwind_crashes *crashes)
 		fclose(messages);
 	remove_all(dir);
 	rmdir(dir);
-	errno = crashes->write_error;
-	return kunwind_tool_finish(ok ? TOOL_OK : TOOL_FAILED);
+	return kunwind_tool_finish(ok || ferror(stdout) ? TOOL_OK : TOOL_FAILED);
 }

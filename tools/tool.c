@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +20,7 @@ void kunwind_tool_error(const char *format, ...)
 	va_list args;
 	char *text;
 
-	fflush(stdout);
+	kunwind_tool_flush();
 	fprintf(stderr, "kunwind%s%s: ", kunwind_tool_name ? " " : "",
 		kunwind_tool_name ? kunwind_tool_name : "");
 	va_start(args, format);
@@ -114,13 +115,37 @@ int kunwind_tool_pid(const char *text)
 	return kunwind_tool_number(text, INT_MAX, &pid) && pid ? (int)pid : -1;
 }
 
+enum { UNKNOWN = -1 };
+static int write_error;		/* errno of the first failed write to stdout; or UNKNOWN; 0: none */
+
+static bool reader_has_gone(void)
+{
+	struct pollfd out = { .fd = STDOUT_FILENO };
+
+	return poll(&out, 1, 0) > 0 && out.revents & POLLERR;
+}
+
+bool kunwind_tool_flush(void)
+{
+	int error = fflush(stdout) ? errno : 0;
+
+	if (!error && ferror(stdout))	/* a write before this one has failed */
+		error = reader_has_gone() ? EPIPE : UNKNOWN;
+	if (!write_error)
+		write_error = error;
+	return !write_error;
+}
+
 int kunwind_tool_finish(int status)
 {
-	if (fflush(stdout) == 0 && !ferror(stdout))
+	if (kunwind_tool_flush())
 		return status;
-	if (errno == EPIPE)	/* the reader wants no more */
+	if (write_error == EPIPE)	/* the reader wants no more */
 		return status;
-	kunwind_tool_error("cannot write: %s", strerror(errno));
+	if (write_error == UNKNOWN)
+		kunwind_tool_error("cannot write all output");
+	else
+		kunwind_tool_error("cannot write: %s", strerror(write_error));
 	return status ? status : TOOL_FAILED;
 }
 

@@ -72,8 +72,15 @@ bool kunwind_tool_number(const char *text, uint64_t max, uint64_t *number);
 int kunwind_tool_pid(const char *text);
 
 /*
+ * Flushes stdout. Returns false if any write to it has failed; then the command
+ * should end, and kunwind_tool_finish() reports the failure.
+ */
+bool kunwind_tool_flush(void);
+
+/*
  * Flushes stdout. Returns @status, or TOOL_FAILED, after a message, if writing
- * failed. EPIPE is no failure.
+ * failed. A reader that has gone (EPIPE) is no failure. @status: TOOL_OK if writing
+ * is the only failure.
  */
 int kunwind_tool_finish(int status);
 

@@ -319,6 +319,27 @@ def limited():
     resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))
 
 
+def test_reader():
+    """Standard output whose reader has gone, with SIGPIPE ignored; and a full disk."""
+    commands = (["report", "-a", long], ["report", "-a", "--json", long], ["show", "-a", "-s", long], ["show", "-a", long],
+                ["show", "-a", "--json", long], ["dump", "/bin/ls"], ["show", "--help"])
+    for command in commands:
+        reader, writer = os.pipe()
+        os.close(reader)
+        done = subprocess.run([os.path.join(BUILD, "kunwind"), *command], stdout=writer, stderr=subprocess.PIPE, text=True,
+                              check=False, restore_signals=False,
+                              preexec_fn=lambda: signal.signal(signal.SIGPIPE, signal.SIG_IGN))
+        os.close(writer)
+        same("the reader of standard output has gone: %s: status 0, and no message" % " ".join(command[:-1]),
+             (done.returncode, done.stderr), (0, ""))
+    for command in (*commands, ["crashes", "--help"]):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([os.path.join(BUILD, "kunwind"), *command], stdout=full, stderr=subprocess.PIPE, text=True,
+                                  check=False)
+        check("standard output is on a full disk: %s: status 1, and a message" % " ".join(command[:-1]),
+              done.returncode == 1 and "cannot write: No space" in done.stderr, (done.returncode, done.stderr))
+
+
 def test_space(shim):
     directory = place("limit")
     path = write(os.path.join(directory, "x"))
@@ -433,6 +454,7 @@ def main():
         test_fifo()
         test_descriptors()
         test_streams()
+        test_reader()
         test_space(shim)
         test_killed(shim)
     tap.finish()

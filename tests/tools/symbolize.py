@@ -342,6 +342,13 @@ def test_errors(trace, work):
         check("error: " + what, message in done.stderr and not done.stdout, done.stderr + done.stdout)
     done = subprocess.run("echo x | '%s' symbolize '%s' >/dev/full" % (KUNWIND, trace), shell=True, capture_output=True, text=True)
     same("error: full disk", (done.returncode, "cannot write" in done.stderr), (1, True))
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([KUNWIND, "symbolize", trace], input="x\n" * 100000, stdout=writer, stderr=subprocess.PIPE,
+                          text=True, check=False, restore_signals=False,
+                          preexec_fn=lambda: signal.signal(signal.SIGPIPE, signal.SIG_IGN))
+    os.close(writer)
+    same("the reader of standard output has gone: status 0, and no message", (done.returncode, done.stderr), (0, ""))
     done = subprocess.run("'%s' symbolize '%s' <&-" % (KUNWIND, trace), shell=True, capture_output=True, text=True)
     same("error: no standard input", (done.returncode, "standard input: Bad file" in done.stderr), (1, True))
 

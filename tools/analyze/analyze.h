@@ -71,7 +71,8 @@ void analyze_append(json_t *array, json_t *value);
 
 /*
  * Writes @json in compact form and drops its reference. @flags: of libjansson.
- * Returns false if writing failed.
+ * Returns false, after a message, if memory is short. The caller reports a failed
+ * write.
  */
 bool analyze_dump(json_t *json, FILE *file, size_t flags);
 

@@ -114,5 +114,7 @@ bool analyze_dump(json_t *json, FILE *file, size_t flags)
 	bool ok = !json_dumpf(json, file, JSON_COMPACT | flags);
 
 	json_decref(json);
-	return ok;
+	if (!ok && !ferror(file))
+		kunwind_tool_error("out of memory");
+	return ok || ferror(file);
 }

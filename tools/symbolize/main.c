@@ -246,7 +246,7 @@ static bool copy(struct symbolize *symbolize)
 	size_t length = 0, taken;
 	ssize_t n = 1;
 
-	while (buffer && n > 0 && !ferror(stdout)) {
+	while (buffer && n > 0 && kunwind_tool_flush()) {
 		n = read(STDIN_FILENO, buffer + length, LONGEST - length);
 		if (n < 0 && errno == EINTR)
 			n = 1;
@@ -261,7 +261,6 @@ static bool copy(struct symbolize *symbolize)
 			symbolize->in_long_line = true;
 			length = 0;
 		}
-		fflush(stdout);
 	}
 	if (!buffer)
 		kunwind_tool_error("out of memory");
