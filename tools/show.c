@@ -314,7 +314,8 @@ static int handle(const bt_event *event, int64_t time, void *data)
 
 	kunwind_reading_head(&head, event, time);
 	if (!show->begun) {
-		kunwind_filter_begin(&show->options.filter, time);
+		if (!kunwind_filter_begin(&show->options.filter, time))
+			return KUNWIND_TRACE_FAIL;
 		show->begun = true;
 	}
 	if (time >= show->options.filter.end)

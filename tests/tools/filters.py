@@ -66,6 +66,16 @@ def test_edges(trace):
     same("--event and --from", calls(report(trace, "--from", seconds(4000), "--event", "read")), {"read": (2, 2, 4100, 3500)})
 
 
+def test_reversed(trace):
+    """The trace begins at 22:13:20 UTC."""
+    for start, stop in (("22:13:30", "22:13:25"), ("22:13:25", "22:13:25"), ("00:00:01", "22:14:00"), ("60", "22:13:30")):
+        for command in ("report", "show", "waits"):
+            done = run(command, "--all", "--from", start, "--to", stop, trace, status=1)
+            check("%s --from %s --to %s: a message says that the times are reversed" % (command, start, stop),
+                  "--from must be before --to\n" in done.stderr, done.stderr)
+    report(trace, "--from", "22:13:20", "--to", "00:00:01")
+
+
 def test_durations(trace):
     for value, wanted, off in (
             ("6us", {"read": (1, 1, 6000, 5000), "futex": (1, 1, 6000, 5800)}, {}),
@@ -212,6 +222,7 @@ def main():
         program, symbols, build_id = analyze.build(work)
         trace = analyze.make_trace(work, program, symbols, build_id)
         test_edges(trace)
+        test_reversed(trace)
         test_durations(trace)
         test_threads(trace)
         test_counts(trace)

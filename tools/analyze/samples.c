@@ -470,7 +470,8 @@ static int take(const bt_event *event, int64_t time, void *data)
 	now.trace = bt_stream_borrow_trace_const(bt_event_borrow_stream_const(event));
 	samples->number++;
 	if (samples->begin < 0) {
-		kunwind_filter_begin(&samples->options.filter, time);
+		if (!kunwind_filter_begin(&samples->options.filter, time))
+			return KUNWIND_TRACE_FAIL;
 		samples->begin = samples->measuring ? time :
 				 kunwind_filter_clamp(&samples->options.filter, time);
 	}

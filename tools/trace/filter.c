@@ -184,10 +184,14 @@ static int64_t resolve(const struct kunwind_when *when, int64_t begin, int64_t o
 	return (int64_t)mktime(&tm) * SECOND + when->ns % SECOND;
 }
 
-void kunwind_filter_begin(struct kunwind_filter *filter, int64_t time)
+bool kunwind_filter_begin(struct kunwind_filter *filter, int64_t time)
 {
 	filter->begin = resolve(&filter->from, time, INT64_MIN);
 	filter->end = resolve(&filter->to, time, INT64_MAX);
+	if (filter->begin < filter->end)
+		return true;
+	kunwind_tool_error("--from must be before --to");
+	return false;
 }
 
 int64_t kunwind_filter_clamp(const struct kunwind_filter *filter, int64_t time)

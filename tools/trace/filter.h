@@ -38,8 +38,11 @@ void kunwind_filter_init(struct kunwind_filter *filter);
 /* Takes the option @c. Returns false after a message if @value is wrong. */
 bool kunwind_filter_take(struct kunwind_filter *filter, int c, const char *value);
 
-/* Call this at the first event of the trace, before the functions below. */
-void kunwind_filter_begin(struct kunwind_filter *filter, int64_t time);
+/*
+ * Call this at the first event of the trace, before the functions below. Returns
+ * false after a message if --from is not before --to.
+ */
+bool kunwind_filter_begin(struct kunwind_filter *filter, int64_t time);
 
 /* Returns whether a time is in the window: not before --from, and before --to. */
 static inline bool kunwind_filter_time(const struct kunwind_filter *filter, int64_t time)
