@@ -150,6 +150,18 @@ static bool is_help(const char *argument)
 	return !strcmp(argument, "--help") || !strcmp(argument, "-h");
 }
 
+/* Returns whether one of the options before the first other argument asks for help. */
+static bool wants_help(int argc, char **argv)
+{
+	int i;
+
+	for (i = 2; i < argc && argv[i][0] == '-' && strcmp(argv[i], "--"); i++) {
+		if (is_help(argv[i]))
+			return true;
+	}
+	return false;
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *command;
@@ -185,7 +197,7 @@ int main(int argc, char **argv)
 		kunwind_tool_error("no command \"%s\" (try: kunwind --help)", argv[1]);
 		return TOOL_FAILED;
 	}
-	if (running->help && argc > 2 && is_help(argv[2])) {
+	if (running->help && wants_help(argc, argv)) {
 		print_help(running);
 		return kunwind_tool_finish(TOOL_OK);
 	}

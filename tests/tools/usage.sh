@@ -44,6 +44,10 @@ for command in run register unregister system-wide status doctor dump show crash
 	expect 0 "^Usage: kunwind $command" '' "$command" --help
 	expect 0 "^Usage: kunwind $command" '' help "$command"
 done
+expect 0 '^Usage: kunwind status' '' status --tsv --help
+expect 0 '^Usage: kunwind dump' '' dump --tsv -h
+expect 0 '^Usage: kunwind run' '' run --no-children --help
+expect '12[57]' '' '.' run --no-children -- --help
 expect 125 '' 'no command given' run
 expect 125 '' 'no command given' run --
 expect 125 '' 'unknown option -x' run -x true
