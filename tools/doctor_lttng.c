@@ -52,7 +52,10 @@ static void check_tools(void)
 	if (!have_front)
 		doctor_line(DOCTOR_FAIL, "lttng --callstack", "the front end is not installed",
 			    "sudo make install");
-	else if (!doctor_which("lttng", first, sizeof(first)) || !same_file(first, front))
+	else if (!doctor_which("lttng", first, sizeof(first)))
+		doctor_line(DOCTOR_FAIL, "lttng --callstack", "PATH does not have the front end",
+			    "put %.*s into PATH", (int)(strrchr(front, '/') - front), front);
+	else if (!same_file(first, front))
 		doctor_line(DOCTOR_FAIL, "lttng --callstack", "PATH leads to another lttng first",
 			    "put %.*s before the others in PATH",
 			    (int)(strrchr(front, '/') - front), front);

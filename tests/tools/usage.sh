@@ -81,6 +81,13 @@ mkdir "$work/$odd"
 printf '\x57\x1d\xd1\x75' >"$work/$odd/metadata"	# CTF's packet magic
 expect 1 '' '^kunwind show: [^[:cntrl:]]*\\x1b\[31m' show "$work/$odd"
 ln -s /bin/true "$work/$odd/babeltrace2"
+out=$(PATH=/nonexistent "$kunwind" doctor 2>&1)
+if [[ $out =~ lttng\ --callstack\ +PATH\ does\ not\ have\ the\ front\ end\;\ fix:\ put\ /.*/tools/build\ into\ PATH ]]; then
+	ok "doctor: PATH has no lttng"
+else
+	not_ok "doctor: PATH has no lttng"
+	diag "$out"
+fi
 PATH=$work/$odd:$PATH expect '[01]' 'babeltrace2 +[^[:cntrl:]]*\\x1b\[31m\\xc2' '' doctor
 PATH=$work/$odd:$PATH expect '[01]' $'babeltrace2\t[^[:cntrl:]]*\\\\x1b\\[31m' '' doctor --tsv
 for command in show report waits 'flamegraph -o /dev/null' 'export --folded'; do
