@@ -530,6 +530,23 @@ def test_firefox(trace):
           all(p is None or p < i for i, p in enumerate(shared["stackTable"]["prefix"])))
 
 
+def test_unsigned(work):
+    """Numbers of 64 bits without a sign: not negative, and exact."""
+    trace = ctf.Trace()
+    numbers = [(1 << 64) - 1, (1 << 64) - 2, (1 << 53) + 1]
+    trace.add(1000, "large", APP, [0x1234], [("first", "decimal"), ("value", "enum"), ("last", "decimal")], numbers)
+    directory = os.path.join(work, "unsigned")
+    trace.write(directory)
+    data = json.loads(run("export", "--firefox", "--all", directory).stdout)
+    marker = data["threads"][0]["markers"]["data"][0]
+    same("firefox: large numbers without a sign", [marker[key] for key in ("first", "value", "last")],
+         [str(number) for number in numbers])
+    path = os.path.join(work, "unsigned.pftrace")
+    run("export", "--perfetto", "--all", "-o", path, directory)
+    same("perfetto: a large value of an enumeration without a label",
+         perfetto.Reader(path).instants[0]["args"]["value"], str(numbers[1]))
+
+
 def main():
     with tempfile.TemporaryDirectory() as work:
         program, symbols, build_id = analyze.build(work)
@@ -543,6 +560,7 @@ def main():
             test_perfetto_contexts(work)
             test_perfetto_memory(program, symbols, build_id, work)
             test_trace_processor(work)
+            test_unsigned(work)
         else:
             tap.skip("perfetto", "scripts/setup test")
         test_pprof(trace, inlined, build_id, work)

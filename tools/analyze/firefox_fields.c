@@ -202,8 +202,11 @@ static bool is_number(const bt_field *field)
 {
 	bt_field_class_type type = bt_field_get_class_type(field);
 
-	return type == BT_FIELD_CLASS_TYPE_SIGNED_INTEGER ||
-	       (type == BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER && !kunwind_field_is_hexadecimal(field));
+	if (type == BT_FIELD_CLASS_TYPE_SIGNED_INTEGER)
+		return true;
+	/* the profiler reads numbers as doubles, which have 53 bits */
+	return type == BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER && !kunwind_field_is_hexadecimal(field) &&
+	       bt_field_class_integer_get_field_value_range(bt_field_borrow_class_const(field)) <= 53;
 }
 
 /* Begins a part. Each ends with a NUL. Part 0 is empty. */

@@ -27,17 +27,18 @@ void kunwind_field_labels(const bt_field *field, char *text, size_t size)
 {
 	bt_field_class_enumeration_mapping_label_array labels;
 	uint64_t i, nr = 0;
+	bool is_signed = bt_field_get_class_type(field) == BT_FIELD_CLASS_TYPE_SIGNED_ENUMERATION;
 	int64_t value = 0;
 	size_t at = 0;
 	int status;
 
-	if (bt_field_get_class_type(field) == BT_FIELD_CLASS_TYPE_SIGNED_ENUMERATION)
+	if (is_signed)
 		status = bt_field_enumeration_signed_get_mapping_labels(field, &labels, &nr);
 	else
 		status = bt_field_enumeration_unsigned_get_mapping_labels(field, &labels, &nr);
 	if (status || !nr) {
 		kunwind_field_integer(field, &value);
-		snprintf(text, size, "%" PRId64, value);
+		snprintf(text, size, is_signed ? "%" PRId64 : "%" PRIu64, value);
 		return;
 	}
 	for (i = 0; i < nr && at < size; i++)
