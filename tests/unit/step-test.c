@@ -248,6 +248,69 @@ static void test_trampoline_behind(void)
 	WALK("signal frame that is partly unreadable", UNREADABLE, stack[32]);
 }
 
+/* A walk whose budget ends at a trampoline: no step by the function's rule. */
+static void test_trampoline_budget(void)
+{
+	static u8 code[0x400];
+	static const u8 bytes[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+	const u64 found[] = { CODE(1, 0x10), CODE(1, 0x200), CODE(1, 0x300), CALLER + 41 };
+	u32 budget, i, bad = 0, most = 0;
+
+	scene();
+	OBJECT(0x400, { 0x000, 0x100, "" }, { 0x100, 0x100, "0e 18" }, { 0x300, 0x100, "0e 10" });
+	memset(code, 0x90, sizeof(code));
+	memcpy(code + 0x200, bytes, sizeof(bytes));
+	signal_frame(code, sizeof(code));
+	for (budget = 1; budget < 100; budget++) {
+		unsigned long addresses[8];
+		struct kunwind_walk walk = { .ranges = ranges, .mem = mem, .regs = regs,
+					     .addresses = addresses, .capacity = 8, .budget = budget };
+
+		kunwind_walk(&walk);
+		for (i = 0; i < walk.count; i++)
+			bad += i >= ARRAY_SIZE(found) || addresses[i] != found[i];
+		most = max(most, walk.count);
+	}
+	tap_ok(!bad && most == ARRAY_SIZE(found),
+	       "any budget that ends at a trampoline: the addresses before it are found, and no others");
+}
+
+/* A system call that does not return is a function's last instruction. */
+static void test_after_syscall(void)
+{
+	static u8 code[0x400];
+	u32 last;
+
+	for (last = 0; last < 2; last++) {
+		scene();
+		OBJECT(0x400, { 0x000, 0x100, last ? "07 10" : "" }, { 0x100, 0x100, "0e 18" },
+		       { 0x200, 0x100, "10 06 02 77 00" });
+		memset(code, 0x90, sizeof(code));
+		memcpy(code + 0xfe, "\x0f\x05", 2);
+		memcpy(code + 0x2fe, "\x0f\x05", 2);
+		mem.code_lo = CODE(1, 0);
+		mem.code_hi = CODE(1, sizeof(code));
+		mem.code_delta = (u64)(uintptr_t)code - CODE(1, 0);
+		regs.r[KUNWIND_RA] = CODE(1, 0x100);
+		WALK("an interrupt after another function's system call: the rule of the address",
+		     NO_OBJECT, CALLER + 2);
+		regs.r[KUNWIND_RCX] = CODE(1, 0x100);
+		if (last)
+			WALK("a system call at the end of a thread's first function", COMPLETE);
+		else
+			WALK("a system call at the end of a function: that function's rule",
+			     NO_OBJECT, CALLER);
+		regs.valid &= ~KUNWIND_REG(KUNWIND_RCX);
+		WALK("after a system call, rcx is not known: the rule of the address", NO_OBJECT, CALLER + 2);
+		regs.valid = KUNWIND_ALL_REGS;
+		code[0xff] = 0x04;
+		WALK("rcx is the address, but no system call precedes it", NO_OBJECT, CALLER + 2);
+	}
+	/* a full rule, and no function after it */
+	regs.r[KUNWIND_RA] = regs.r[KUNWIND_RCX] = CODE(1, 0x300);
+	WALK("a system call at the end of the last function", NO_OBJECT, CALLER);
+}
+
 static void test_minus_one(void)
 {
 	scene();
@@ -499,6 +562,8 @@ int main(void)
 	test_lower();
 	test_trampoline_behind();
 	test_trampoline_inside();
+	test_trampoline_budget();
+	test_after_syscall();
 	test_minus_one();
 	test_trampoline_end();
 	test_signal_stack();

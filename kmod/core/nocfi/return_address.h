@@ -77,13 +77,20 @@ static __always_inline bool kunwind_proof_may_be_trampoline(u64 word)
 			from_three == 15 && (u16)from_one == 0xc0c7);	/* mov $15, %rax */
 }
 
+/* Whether the eight bytes of code @behind an address end with a 64-bit system call. */
+static __always_inline bool kunwind_proof_after_syscall(u64 behind)
+{
+	return behind >> 48 == 0x050f;
+}
+
 /*
  * Whether an exact frame may be in a signal trampoline: false if the eight bytes
  * of code @behind its address end with another system call.
  */
 static __always_inline bool kunwind_proof_may_run_trampoline(u64 behind)
 {
-	return behind >> 48 != 0x050f || (u32)(behind >> 16) == 15;	/* mov $15, %eax; syscall */
+	/* mov $15, %eax; syscall */
+	return !kunwind_proof_after_syscall(behind) || (u32)(behind >> 16) == 15;
 }
 
 /* Whether the code at @at is a signal trampoline: mov $15, %rax or %eax; syscall. */
@@ -92,6 +99,14 @@ bool kunwind_proof_trampoline(struct kunwind_walk *walk, u64 at);
 bool kunwind_proof_in_trampoline(struct kunwind_walk *walk, bool exact);
 /* Whether the struct ucontext of a signal frame may lie at @sp. */
 bool kunwind_proof_sigframe(struct kunwind_walk *walk, u64 sp);
+
+/*
+ * Whether the frame is in the handler of a signal, and @c (a KUNWIND_PROOF_HANDLER)
+ * is where its code has the return address. A signal frame that is no longer used
+ * may lie on the stack.
+ */
+bool kunwind_proof_handles(struct kunwind_walk *walk, const struct kunwind_nocfi_frame *frame,
+			   const struct kunwind_candidate *c);
 
 /*
  * Whether it is certain that @ra follows no call, after kunwind_proof_call()

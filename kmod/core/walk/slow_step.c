@@ -147,6 +147,56 @@ slow_nocfi(struct kunwind_walk *walk, bool exact, enum kunwind_reason reason,
 	return reason == KUNWIND_COMPLETE ? SLOW_STEPPED : SLOW_END;
 }
 
+/*
+ * Whether the code at @addr, after a system call, compares its result. Then the
+ * call returns: no function begins with a comparison of rax.
+ */
+static noinline bool kunwind_walk_attr compares_result(struct kunwind_walk *walk, u64 addr)
+{
+	u64 word;
+
+	return kunwind_read_word(&walk->mem, addr, &word) &&
+	       ((u16)word == 0x3d48 || (u8)word == 0x3d ||		/* cmp n, %rax; %eax */
+		(word & 0xffffff) == 0xc08548 || (u16)word == 0xc085);	/* test %rax, %rax; %eax */
+}
+
+/*
+ * The rule for an exact frame whose address @addr follows a system call. The
+ * function may end there, if the call does not return (glibc's clone()): then the
+ * rule for @addr is the next function's. A system call changes no rule, so the
+ * rule for its last byte is right, provided that the frame has made it: the
+ * processor sets rcx to @addr (SDM, SYSCALL). An interrupt at the first instruction
+ * of the next function leaves rcx as it was. Clears *keep if the two rules differ:
+ * then the address alone does not say which is right.
+ */
+static noinline enum kunwind_reason kunwind_walk_attr
+rule_after_syscall(struct kunwind_walk *walk, u64 addr, struct kunwind_rule *rule,
+		   const struct kunwind_table **table, bool *end, bool *keep)
+{
+	const u64 sp = walk->regs.r[KUNWIND_RSP];
+	enum kunwind_reason reason, call_reason;
+	const struct kunwind_table *call_table = NULL;
+	struct kunwind_rule call = { };
+	bool call_end;
+
+	*table = NULL;
+	reason = kunwind_walk_rule(walk, addr, true, sp, rule, table, end);
+	if (!kunwind_pay(&walk->mem, KUNWIND_COST_LOOKUP))
+		return KUNWIND_BUDGET_SPENT;
+	call_reason = kunwind_walk_rule(walk, addr - 1, false, sp, &call, &call_table, &call_end);
+	if (call_reason == reason && call_end == *end && call_table == *table &&
+	    call.kind == rule->kind && call.reg == rule->reg && call.off == rule->off &&
+	    call.rbp == rule->rbp)
+		return reason;
+	*keep = false;
+	if (!(walk->regs.valid & KUNWIND_REG(KUNWIND_RCX)) || walk->regs.r[KUNWIND_RCX] != addr)
+		return reason;
+	*rule = call;
+	*table = call_table;
+	*end = call_end;
+	return call_reason;
+}
+
 /* Sets slow->entry to the rule for @addr, and with @keep puts it in the cache. */
 static __always_inline void set_entry(struct kunwind_walk *walk, u64 addr, bool keep,
 				      struct kunwind_rule rule, u64 after, struct slow_step *slow)
@@ -161,7 +211,7 @@ static __always_inline void set_entry(struct kunwind_walk *walk, u64 addr, bool 
 /* Steps by the full rule @index, or returns and caches the equivalent short rule. */
 static enum slow_how kunwind_walk_attr
 slow_full_rule(struct kunwind_walk *walk, const struct kunwind_table *table, s32 index, u64 addr,
-	       struct slow_step *slow)
+	       bool keep, struct slow_step *slow)
 {
 	struct kunwind_rule compact;
 	u64 after;
@@ -171,7 +221,7 @@ slow_full_rule(struct kunwind_walk *walk, const struct kunwind_table *table, s32
 		slow->reason = kunwind_full_rule_step(walk, table, index, &slow->how.signal);
 		return slow->reason == KUNWIND_COMPLETE ? SLOW_STEPPED : SLOW_END;
 	}
-	set_entry(walk, addr, true, compact, after, slow);
+	set_entry(walk, addr, keep, compact, after, slow);
 	return SLOW_RULE;
 }
 
@@ -198,7 +248,7 @@ kunwind_slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow_step 
 	const struct kunwind_table *table;
 	enum kunwind_reason reason;
 	struct kunwind_rule rule;
-	bool end, trampoline;
+	bool end, trampoline, keep = true;
 
 	/* Set here: at SLOW_END it would cost each cached frame two instructions to keep sp. */
 	walk->unread[0] = walk->regs.r[KUNWIND_RSP];
@@ -208,8 +258,12 @@ kunwind_slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow_step 
 		return SLOW_END;
 	}
 	rule.kind = KUNWIND_RULE_NONE;
-	reason = kunwind_walk_rule(walk, addr, exact, walk->regs.r[KUNWIND_RSP], &rule, &table,
-				   &end);
+	if (exact && kunwind_proof_after_syscall(walk->code) && !compares_result(walk, addr))
+		reason = rule_after_syscall(walk, addr, &rule, &table, &end, &keep);
+	else
+		reason = kunwind_walk_rule(walk, addr, exact, walk->regs.r[KUNWIND_RSP], &rule,
+					   &table, &end);
+	slow->keep = keep;
 	/*
 	 * A signal trampoline without a rule may lie directly after a function,
 	 * or inside one (Breakpad's). Nothing calls a trampoline, so the rule
@@ -217,13 +271,13 @@ kunwind_slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow_step 
 	 * to that function. The cache does not keep this rule.
 	 */
 	trampoline = reason == KUNWIND_COMPLETE && !(rule.kind & KUNWIND_RULE_SIGNAL) &&
-		     (exact ? kunwind_proof_may_run_trampoline(walk->code) &&
-			      kunwind_proof_in_trampoline(walk, true) :
+		     (exact ? kunwind_proof_may_run_trampoline(walk->code) :
 			      kunwind_proof_may_be_trampoline(walk->code));
 	if (trampoline) {
 		const u32 valid = walk->regs.valid;
 
-		if (kunwind_nocfi_signal(walk, exact)) {
+		trampoline = !exact || kunwind_proof_in_trampoline(walk, true);
+		if (trampoline && kunwind_nocfi_signal(walk, exact)) {
 			slow->how = (struct kunwind_found){ .method = KUNWIND_BY_SIGNAL,
 							    .signal = true };
 			return paid(walk, SLOW_STEPPED, slow);
@@ -233,21 +287,27 @@ kunwind_slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow_step 
 			slow->reason = KUNWIND_UNREADABLE;
 			return SLOW_END;
 		}
+		/* If a read was refused, it may still be a trampoline. */
+		if (unlikely(!walk->mem.left)) {
+			slow->reason = KUNWIND_BUDGET_SPENT;
+			return SLOW_END;
+		}
 	}
+	keep &= !trampoline;
 	if (unlikely(end)) {
-		set_entry(walk, addr, !trampoline, end_rule(walk, rule), 0, slow);
+		set_entry(walk, addr, keep, end_rule(walk, rule), 0, slow);
 		slow->reason = KUNWIND_COMPLETE;
 		return SLOW_END;
 	}
 	if (unlikely(reason != KUNWIND_COMPLETE))
 		return paid(walk, slow_nocfi(walk, exact, reason, slow), slow);
 	if ((rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_FULL)
-		return paid(walk, slow_full_rule(walk, table, rule.off, addr, slow), slow);
+		return paid(walk, slow_full_rule(walk, table, rule.off, addr, keep, slow), slow);
 	/* No builder makes such a rule. A step by a cached rule does not check again. */
 	if (unlikely(rule.reg >= KUNWIND_RA || (rule.kind & KUNWIND_RULE_KIND) > KUNWIND_RULE_FULL)) {
 		slow->reason = KUNWIND_CORRUPT;
 		return SLOW_END;
 	}
-	set_entry(walk, addr, !trampoline, rule, kunwind_after(table->keep), slow);
+	set_entry(walk, addr, keep, rule, kunwind_after(table->keep), slow);
 	return SLOW_RULE;
 }

@@ -418,6 +418,7 @@ static __always_inline enum step miss_step(struct kunwind_walk *walk, struct wal
 	switch (kunwind_slow_step(walk, state->addr, state->id, slow)) {
 	case SLOW_RULE:
 		*after = slow->entry.after;
+		state->notable &= slow->keep;
 		step = STEP_RULE;
 		break;
 	case SLOW_STEPPED:
