@@ -365,7 +365,12 @@ struct kunwind_code {
 	s32 rbp_at;		/* from the return address down to the saved rbp; -1: unchanged */
 	bool resumes;		/* the function restores the flags and returns: nothing called it */
 	bool unsure;		/* the result holds only if a call that nops follow returns */
+	bool jumps;		/* an unconditional jump leads to the return */
+	bool jumps_later;	/* such a jump follows a call on the path */
+	s8 pushed;		/* the return takes the register (its number in instructions) that the
+				 * path pushed on an empty frame, or KUNWIND_CODE_OTHER; -1: no */
 };
+#define KUNWIND_CODE_OTHER	16	/* a pushed word that is no register */
 
 /*
  * A cache of what code_analysis.c and code_ahead.c found in code, for one CPU

@@ -12,6 +12,7 @@
  *              memcmp, memmove
  *   reader     struct kunwind_mem, kunwind_mem_space, kunwind_mem_fs,
  *              kunwind_mem_begin, kunwind_mem_read, kunwind_mem_end
+ *   signals    kunwind_mem_handler
  *   probes     kunwind_mem_return, kunwind_mem_original
  *   rest       kunwind_resched
  */
@@ -91,6 +92,7 @@ struct kunwind_mem {
 	bool asked; /* kunwind_analysis_cache_begin() was called for this walk */
 	u64 space;			/* returned by kunwind_mem_space() */
 	u64 fs;				/* returned by kunwind_mem_fs() */
+	u64 handler;			/* returned by kunwind_mem_handler() */
 };
 
 /* The number of the address space that is read. No number is used twice. */
@@ -103,6 +105,12 @@ static __always_inline u64 kunwind_mem_space(const struct kunwind_mem *mem)
 static __always_inline u64 kunwind_mem_fs(const struct kunwind_mem *mem)
 {
 	return mem->fs;
+}
+
+/* The nearest handler of a signal at or before @ip; 0: there is none, or this is not known. */
+static inline u64 kunwind_mem_handler(const struct kunwind_mem *mem, u64 ip)
+{
+	return mem->handler <= ip ? mem->handler : 0;
 }
 
 static __always_inline bool kunwind_mem_begin(struct kunwind_mem *mem, u64 first)

@@ -60,6 +60,17 @@ bool memory_word(struct memory *memory, u64 addr, u64 *value)
 	return true;
 }
 
+u64 memory_handler(const struct memory *memory, u64 ip)
+{
+	u64 nearest = 0;
+	u32 i;
+
+	for (i = 0; i < MEMORY_SIGNALS; i++)
+		if (memory->handler[i] <= ip)
+			nearest = max(nearest, memory->handler[i]);
+	return nearest;
+}
+
 bool memory_original(struct memory *memory, u64 addr, u8 *byte)
 {
 	return memory->known && memory_raw(memory->pid, addr, byte, 1) == 1;

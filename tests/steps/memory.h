@@ -15,6 +15,7 @@
 #include "kunwind_deps.h"
 
 #define MEMORY_PAGE	4096
+#define MEMORY_SIGNALS	64
 #define MEMORY_PAGES	1024		/* copies, by page number: a power of two */
 
 struct memory {
@@ -24,6 +25,7 @@ struct memory {
 	void (*patch)(void *data, u64 addr, u8 *page);
 	void *patch_data;
 	bool known;			/* the walk knows the bytes that the patch replaces */
+	u64 handler[MEMORY_SIGNALS];	/* the process's handlers, by signal minus 1; 0: none */
 	struct {
 		u64 addr, position;
 		bool there;

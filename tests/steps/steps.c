@@ -184,13 +184,29 @@ static void walk(const struct thread *thread, const struct user_regs_struct *use
 		   report[n].positions % every == 0);
 }
 
-/* Notes whether the system call may have changed executable mappings. */
+/* The process has set the handler of a signal: struct sigaction of the system call at @action. */
+static void note_handler(u64 number, u64 action)
+{
+	u64 handler = 0;
+	u32 n;
+
+	if (!action || number - 1 >= MEMORY_SIGNALS)
+		return;
+	memory_raw(target.pid, action, &handler, sizeof(handler));
+	for (n = 0; n < WAYS; n++)
+		memory[n].handler[number - 1] = handler > (u64)SIG_IGN ? handler : 0;
+}
+
+/* Notes a new handler, or that the system call may have changed executable mappings. */
 static void note_syscall(const struct thread *thread)
 {
 	const u64 start = thread->arg[0], end = start + thread->arg[1];
 	u32 i;
 
 	switch (thread->syscall) {
+	case 13:				/* rt_sigaction */
+		note_handler(thread->arg[0], thread->arg[1]);
+		return;
 	case 9: case 10: case 329:		/* mmap, mprotect, pkey_mprotect */
 		maps_changed |= thread->arg[2] & 4;
 		break;
@@ -255,8 +271,10 @@ static void program_begins(pid_t pid)
 		forget(threads[0].tid);
 	shadow_reset(&shadow, pid);
 	target.pid = pid;
-	for (n = 0; n < WAYS; n++)
+	for (n = 0; n < WAYS; n++) {
 		memory[n].pid = pid;
+		memset(memory[n].handler, 0, sizeof(memory[n].handler));
+	}
 	read_maps();
 	memset(replay, 0, sizeof(replay));
 	if (ptrace(PTRACE_GETREGS, pid, NULL, &user))

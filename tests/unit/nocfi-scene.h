@@ -44,6 +44,9 @@ struct nocfi_case {
 	bool no_guess;
 	u64 probe_slot, probe_return;
 	u64 fs;			/* base of the segment */
+	u64 handler;		/* of all signals */
+	bool zero;		/* rax is 0 */
+	u64 rdx;		/* 0: not known */
 	u64 found[MOST];
 	u8 trust[MOST];
 	enum kunwind_reason reason;
@@ -150,6 +153,12 @@ static inline void test_case(const struct nocfi_case *c)
 			stack[c->stack[i].n] = c->stack[i].value;
 	walk = walk_from(c->ip, c->bp, !c->no_guess, addresses, trust, MOST);
 	walk.mem.fs = c->fs;
+	walk.mem.handler = c->handler;
+	if (c->zero)
+		walk.regs.valid |= KUNWIND_REG(KUNWIND_RAX);
+	if (c->rdx)
+		walk.regs.valid |= KUNWIND_REG(KUNWIND_RDX);
+	walk.regs.r[KUNWIND_RDX] = c->rdx;
 	walk.mem.probe_slot = c->probe_slot;
 	walk.mem.probe_return = c->probe_return;
 	reason = kunwind_walk(&walk);

@@ -289,8 +289,10 @@ static void test_handlers(void)
 	struct kunwind_found how;
 	enum kunwind_reason reason;
 
-	/* push %rbp; mov %rsp, %rbp: a handler without CFI; nothing calls it */
+	/* push %rbp; mov %rsp, %rbp; and $-16, %rsp: a handler without CFI */
 	begin();
+	bytes(0x100, "55 48 89 e5 48 83 e4 f0");
+	walk.mem.handler = CODE + 0x100;
 	bytes(0x800, "b8 0f 00 00 00 0f 05");
 	stack[10] = WORD(50);
 	stack[11] = CODE + 0x800;
@@ -314,6 +316,8 @@ static void test_handlers(void)
 	tap_ok(reason != KUNWIND_COMPLETE,
 	       "handler: its frame pointer proves nothing above a word that follows a call");
 	stack[4] = 0;
+	/* sub $88, %rsp */
+	bytes(0x100, "48 83 ec 58 90 90 90 90");
 	walk.regs.r[KUNWIND_RSP] = STACK;
 	walk.regs.valid = KUNWIND_REG(KUNWIND_RA) | KUNWIND_REG(KUNWIND_RSP);
 	step(0x120, &reason, &how);
@@ -337,6 +341,19 @@ static void test_handlers(void)
 	step(0x120, &reason, &how);
 	tap_ok(reason == KUNWIND_COMPLETE && walk.regs.r[KUNWIND_RSP] == WORD(12),
 	       "handler: no word above its return address is used");
+	stack[40] = 0;
+	/* the signal frame of a handler that has returned is left on the stack */
+	for (walk.mem.handler = 0; walk.mem.handler <= CODE + 0x400; walk.mem.handler += CODE + 0x200) {
+		walk.regs.r[KUNWIND_RSP] = STACK;
+		step(0x120, &reason, &how);
+		tap_ok(reason != KUNWIND_COMPLETE, "handler: the frame is not in it (%#llx)",
+		       (unsigned long long)walk.mem.handler);
+	}
+	bytes(0x100, "48 83 ec 50 90 90 90 90");
+	walk.mem.handler = CODE + 0x100;
+	walk.regs.r[KUNWIND_RSP] = STACK;
+	step(0x120, &reason, &how);
+	tap_ok(reason != KUNWIND_COMPLETE, "handler: its code has the return address elsewhere");
 	stack[12 + 5 + 18] = 0x23;
 	tap_ok(prove(0x120, STACK, 0, false, WORD(11), CODE + 0x800) == KUNWIND_PROOF_NO_CALL,
 	       "handler: a trampoline without a signal frame is not its return address");

@@ -45,6 +45,7 @@
 #include "../x86/insn_decode.h"
 #include "code_ahead.h"
 #include "code_analysis.h"
+#include "insn_kind.h"
 
 #define MOST_INSNS	1024
 #define MOST_TARGETS	12
@@ -52,11 +53,6 @@
 #define MOST_OFFSET	(1 << 28)	/* bytes, either way; no frame is as big */
 #define MOST_DISTANCE	(1 << 16)	/* bytes; longer jumps are not noted as targets */
 #define MOST_AWAY	(1 << 30)	/* from the first instruction, either way */
-
-#define RAX		0		/* ModRM's register numbers */
-#define RBX		3
-#define RSP		4
-#define RBP		5
 
 /* System calls that do not return. */
 #define NR_RT_SIGRETURN	15
@@ -95,6 +91,9 @@ struct state {
 	u8 popped_to;		/* that register */
 	bool back;		/* the last instruction pushed that register */
 	bool flags;		/* popped, and not changed since */
+	bool calls;		/* a call came on the path */
+	bool jumps, jumps_later;	/* as in struct kunwind_code */
+	s8 first;		/* the register pushed on an empty frame; 16: another word */
 	s32 called_at;		/* the highest rsp at a call, from BASE_RSP */
 	s32 highest;		/* the highest rsp so far, from BASE_RSP: the path may have
 				 * written below it */
@@ -203,6 +202,8 @@ static void kunwind_walk_attr push(struct ahead *ahead, u32 reg)
 	state->rsp = at_distance(state->rsp, -ahead->word);
 	store(state, state->rsp, reg);
 	state->back = state->popped.base && reg == state->popped_to;
+	if (state->rsp.base == BASE_RSP && state->rsp.off == -ahead->word)
+		state->first = reg == ~0U ? KUNWIND_CODE_OTHER : reg;
 }
 
 /* mov and lea between rsp, rbp and the stack. False: another instruction, ignored. */
@@ -245,12 +246,6 @@ static bool kunwind_walk_attr copy(struct state *state, const struct kunwind_ins
 	else
 		rbp_becomes(state, RBP_PLACE, place);
 	return true;
-}
-
-static bool kunwind_walk_attr is_call(const struct kunwind_insn *insn)
-{
-	return !insn->map && ((insn->op == 0xe8 && insn->imm) ||
-			      (insn->op == 0xff && (insn->modrm >> 3 & 7) == 2));
 }
 
 static void kunwind_walk_attr lose_reg(struct ahead *ahead, u32 reg)
@@ -409,41 +404,6 @@ static enum next kunwind_walk_attr step(struct ahead *ahead, const struct kunwin
 	return NEXT_ON;
 }
 
-static bool kunwind_walk_attr is_branch(const struct kunwind_insn *insn)
-{
-	if (insn->map)
-		return insn->map == 1 && !insn->vex && insn->op >> 4 == 8;
-	return insn->op >> 4 == 7 || (insn->op >= 0xe0 && insn->op <= 0xe3);
-}
-
-static bool kunwind_walk_attr is_nop(const struct kunwind_insn *insn)
-{
-	if (insn->map)
-		return insn->map == 1 && !insn->vex && insn->op == 0x1f;
-	return insn->op == 0x90 && !insn->rm_high;
-}
-
-static bool kunwind_walk_attr marks_target(const struct kunwind_insn *insn)
-{
-	return insn->map == 1 && !insn->vex && insn->op == 0x1e;
-}
-
-/*
- * Whether the nops after a call align the instruction @at, which then may
- * belong to other code. Calls, jumps and returns do not count, because Go
- * aligns them so that they do not cross 32 bytes. Go also marks places with
- * nops that align nothing.
- */
-static bool kunwind_walk_attr is_aligned(const struct kunwind_insn *insn, u64 at)
-{
-	if (at & 7)
-		return false;
-	if (insn->map)
-		return insn->map != 1 || insn->vex || insn->op >> 4 != 8;
-	return insn->op >> 4 != 7 && insn->op != 0xe8 && insn->op != 0xe9 && insn->op != 0xeb &&
-	       insn->op != 0xc3;
-}
-
 /* Note a target: of a conditional jump that ends @here; or, if @late, after nops. */
 static void kunwind_walk_attr note(struct ahead *ahead, struct kunwind_mem *mem, s32 here, s64 at,
 				   bool late)
@@ -546,27 +506,16 @@ static bool kunwind_walk_attr go_on(struct ahead *ahead, struct kunwind_mem *mem
 	return false;
 }
 
-/* mov n(%reg), %rsp; or mov %reg, %rsp from a callee-saved register other than rbp. */
-static bool kunwind_walk_attr takes_rsp(const struct kunwind_insn *insn)
-{
-	const bool stores = insn->op == 0x89, memory = insn->modrm >> 6 != 3;
-	const u8 reg = (insn->modrm >> 3 & 7) | insn->reg_high << 3;
-	const u8 rm = (insn->modrm & 7) | insn->rm_high << 3;
-	const u8 to = stores ? rm : reg, from = stores ? reg : rm;
-
-	if (insn->map || !insn->wide || (!stores && insn->op != 0x8b) || to != RSP)
-		return false;
-	return memory ? !stores : from == RBX || from >= 12;
-}
-
 /* The answer at an instruction that returns. False: the state gives none. */
-static bool kunwind_walk_attr answer(const struct ahead *ahead, struct kunwind_code *code)
+static bool kunwind_walk_attr answer(const struct ahead *ahead, s8 pushed, struct kunwind_code *code)
 {
 	const struct state *state = &ahead->state;
 	s32 distance;
 
 	*code = (struct kunwind_code){ .depth = -1, .frame = -1, .rbp_at = -1,
-				       .resumes = state->flags, .unsure = ahead->unsure };
+				       .resumes = state->flags, .unsure = ahead->unsure,
+				       .jumps = state->jumps, .jumps_later = state->jumps_later,
+				       .pushed = pushed };
 	if (state->rsp.off & (ahead->word - 1))
 		return false;
 	/*
@@ -606,6 +555,7 @@ static bool kunwind_walk_attr jumps_by_return(const struct ahead *ahead)
 
 static void kunwind_walk_attr note_rsp(struct state *state, bool called)
 {
+	state->calls |= called;
 	if (state->rsp.base != BASE_RSP)
 		return;
 	state->highest = max(state->highest, (s32)state->rsp.off);
@@ -627,8 +577,9 @@ static bool kunwind_walk_attr follow(struct kunwind_mem *mem, bool i386, u64 fro
 	s32 begin = 0, stop = MOST_AWAY;
 	enum next next;
 	s64 at = 0;
+	s8 pushed;
 
-	ahead.state = (struct state){ .rsp.base = BASE_RSP, .called_at = -MOST_AWAY };
+	ahead.state = (struct state){ .rsp.base = BASE_RSP, .called_at = -MOST_AWAY, .first = -1 };
 	ahead.nr = ahead.nr_seen = 0;
 	ahead.unsure = false;
 	ahead.eax = ~0U;
@@ -655,15 +606,20 @@ static bool kunwind_walk_attr follow(struct kunwind_mem *mem, bool i386, u64 fro
 			note_rsp(&ahead.state, called);
 			if (called && i386)
 				ahead.state.rsp = (struct place){ };
-			if (next == NEXT_RETURN && ahead.state.back)
+			pushed = -1;
+			if (next == NEXT_RETURN && ahead.state.back) {
 				ahead.state.rsp = ahead.state.popped;
-			else if (next == NEXT_RETURN && jumps_by_return(&ahead))
+			} else if (next == NEXT_RETURN && jumps_by_return(&ahead)) {
+				if (!same(ahead.state.rsp, ahead.state.moved))
+					pushed = ahead.state.first;
 				ahead.state.rsp = at_distance(ahead.state.rsp, ahead.word);
+			}
 			if ((next == NEXT_RETURN || next == NEXT_TAIL) && there &&
-			    answer(&ahead, code))
+			    answer(&ahead, pushed, code))
 				return true;
 			if (elsewhere && takes_rsp(&insn)) {
-				ahead.state = (struct state){ .rsp.base = BASE_RSP, .called_at = -MOST_AWAY };
+				ahead.state = (struct state){ .rsp.base = BASE_RSP,
+							      .called_at = -MOST_AWAY, .first = -1 };
 				there = true;
 			}
 			if (is_branch(&insn))
@@ -675,8 +631,11 @@ static bool kunwind_walk_attr follow(struct kunwind_mem *mem, bool i386, u64 fro
 		}
 ended:
 		note_seen(&ahead, begin, at);
-		if (next == NEXT_JUMP)
+		if (next == NEXT_JUMP) {
 			at += insn.imm;
+			ahead.state.jumps = true;
+			ahead.state.jumps_later |= ahead.state.calls;
+		}
 		if (!go_on(&ahead, mem, next == NEXT_JUMP, &at, &stop))
 			return false;
 		begin = at;

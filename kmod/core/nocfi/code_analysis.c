@@ -39,6 +39,7 @@
 #define MOST_LOOP_INSNS	512
 #define MOST_AFTER	256
 #define MOST_TARGETS	12
+#define MOST_STRAIGHT	16
 #define UNKNOWN		(-1)
 #define LOOP_DEPTH	0x4000	/* initial depth in round_pushes(), as pops may come first */
 #define MOST_DEPTH	(1 << 30) /* bytes, either way; no frame is as big */
@@ -574,4 +575,84 @@ u64 kunwind_walk_attr kunwind_code_tail(struct kunwind_mem *mem, u64 from, u64 l
 	}
 	*left = text.left;
 	return found ?: other;
+}
+
+/* The instruction writes @reg by an operand that it names or implies; or it may jump. */
+static bool kunwind_walk_attr may_change(const struct kunwind_insn *insn, u32 reg)
+{
+	const u32 low = (insn->op & 7) | insn->rm_high << 3;
+
+	if (insn->map)
+		return (insn->op == 0x05 && (!reg || reg == 1 || reg == 11)) ||	/* syscall */
+		       kunwind_insn_writes(insn, reg) || jumps(insn) || goes_elsewhere(insn);
+	if (low == reg && (insn->op >> 3 == 11 || insn->op >> 3 == 18 || insn->op >> 4 == 11))
+		return true;						/* pop, xchg, mov */
+	return insn->op == 0xe8 || insn->op == 0xff || kunwind_insn_writes(insn, reg) ||
+	       jumps(insn) || goes_elsewhere(insn);
+}
+
+bool kunwind_walk_attr kunwind_code_keeps(struct kunwind_mem *mem, u64 from, u32 reg, bool *returns)
+{
+	struct kunwind_text text = { .mem = mem, .left = MOST_STRAIGHT };
+	struct kunwind_insn insn;
+	bool kept = true;
+	u64 at = from;
+
+	*returns = false;
+	while (kunwind_insn_next(&text, at, &insn)) {
+		at += insn.length;
+		if (insn.map || insn.op >> 3 != 10) {
+			kept &= !may_change(&insn, reg);
+			continue;
+		}
+		kept &= ((insn.op & 7u) | insn.rm_high << 3) == reg;
+		*returns = kunwind_insn_next(&text, at, &insn) && !insn.map && insn.op == 0xc3;
+		return kept;
+	}
+	return false;
+}
+
+/* test %rax, %rax; cmp $0, %rax; or of eax */
+static bool kunwind_walk_attr tests_rax(const struct kunwind_insn *insn)
+{
+	return !insn->map && !insn->rm_high && !insn->reg_high &&
+	       ((insn->op == 0x85 && insn->modrm == 0xc0) ||
+		(insn->op == 0x83 && insn->modrm == 0xf8 && !insn->imm));
+}
+
+/* The code before an address: a system call; and a test of rax; and a short jl or js. */
+static bool kunwind_walk_attr tested_behind(u64 behind)
+{
+	const u8 op = behind >> 48;
+
+	if (op == 0x7c || op == 0x78)
+		behind <<= 16;
+	return behind >> 24 == 0xc08548050fULL || behind >> 32 == 0xc085050f ||
+	       behind >> 16 == 0x00f88348050fULL || behind >> 24 == 0x00f883050fULL;
+}
+
+u64 kunwind_walk_attr kunwind_code_after_zero(struct kunwind_mem *mem, u64 behind, u64 ip)
+{
+	struct kunwind_text text = { .mem = mem, .left = 4 };
+	bool tested = tested_behind(behind);
+	struct kunwind_insn insn;
+	u64 at = ip, after = ip;
+
+	if (!tested && behind >> 48 != 0x050f)
+		return ip;
+	while (kunwind_insn_next(&text, at, &insn)) {
+		const u8 form = insn.op & 15;
+
+		at += insn.length;
+		if (!tested && !tests_rax(&insn))
+			return ip;
+		if (tested && !jumps(&insn))
+			return after;
+		tested = true;
+		if (1 << form & (1 << 3 | 1 << 4 | 1 << 6 | 1 << 9 | 1 << 13 | 1 << 14))
+			return at + (s64)insn.imm;	/* jae, je, jbe, jns, jge, jle */
+		if (form == 5)				/* jne */
+			after = at;
+	}
+	return after;
 }

@@ -33,6 +33,20 @@ void kunwind_code_read(struct kunwind_mem *mem, u64 from, u64 to, struct kunwind
 u64 kunwind_code_tail(struct kunwind_mem *mem, u64 from, u64 lo, u64 hi, u32 *left);
 
 /*
+ * Whether the code from @from up to the next push of the register @reg (its number
+ * in instructions) does not write that register, in a straight line. *returns:
+ * whether a return follows directly: then it jumps to the pushed word.
+ */
+bool kunwind_code_keeps(struct kunwind_mem *mem, u64 from, u32 reg, bool *returns);
+
+/*
+ * Where the code at @ip continues after a system call that returned 0, if it
+ * tests the result and jumps: after the tests and jumps. Else @ip. @behind: the
+ * eight bytes of code before @ip.
+ */
+u64 kunwind_code_after_zero(struct kunwind_mem *mem, u64 behind, u64 ip);
+
+/*
  * Whether the instruction writes the register @number (as in ModRM) by an
  * operand that ModRM names. Not reported: push, pop, leave, registers that the
  * opcode names (mov imm, %reg; xchg %reg, %rax), and implied registers (mul).

@@ -51,6 +51,7 @@
 #define MOST_JUMPS	3
 #define MOST_TAILS	3		/* functions that jumped one to the other */
 #define MOST_TAIL_INSNS	256		/* of a function that may end with a tail call */
+#define COST_OF_HANDLERS 8	/* in units of the budget: 64 addresses are compared */
 #define MOST_STUB_INSNS	10		/* the same after KUNWIND_PROOF_TAILS are used up */
 
 /* The rule of a table for @addr; of kind KUNWIND_RULE_NONE if no table has one. */
@@ -381,4 +382,21 @@ void kunwind_walk_attr kunwind_prove(struct kunwind_walk *walk,
 			return;
 		}
 	}
+}
+
+/*
+ * The signal frame does not say which handler it was made for. The frame is in
+ * the nearest handler before its address, or in another function.
+ */
+bool kunwind_walk_attr kunwind_proof_handles(struct kunwind_walk *walk,
+					     const struct kunwind_nocfi_frame *frame,
+					     const struct kunwind_candidate *c)
+{
+	struct kunwind_candidate proven = *c;
+	u64 handler;
+
+	if (!frame->range || !kunwind_pay(&walk->mem, COST_OF_HANDLERS))
+		return false;
+	handler = kunwind_mem_handler(&walk->mem, frame->ip);
+	return handler && leads_here(walk, frame, handler, &proven) == KUNWIND_PROOF_PROVEN;
 }

@@ -33,6 +33,7 @@
 #include "analysis_cache.h"
 #include "step.h"
 #include "code_analysis.h"
+#include "exact_frame.h"
 #include "function_entry.h"
 #include "return_address.h"
 #include "outermost.h"
@@ -40,6 +41,7 @@
 
 #define MOST_WORDS	512
 #define MOST_MOVED	4096		/* bytes, by a stub between two frames */
+#define MOST_DIRECT	65536		/* bytes of code of a function that is called directly */
 #define MOST_SWITCHER	4096		/* bytes of code of a function that takes another stack */
 #define COST_OF_STEP	4		/* in units of the budget, without reads */
 
@@ -221,32 +223,6 @@ static bool kunwind_walk_attr returns_by(struct kunwind_walk *walk,
 }
 
 /*
- * Whether a push of a register that holds c->ra stands before the return at
- * @ip. Then the return is a jump to c->ra. (The bytes may be part of another
- * instruction. Then the register has another value.)
- */
-static bool kunwind_walk_attr pushed_before(struct kunwind_walk *walk,
-					    const struct kunwind_candidate *c, u64 ip)
-{
-	/* From the instruction's register numbers to those of DWARF. */
-	static const u8 names[] = {
-		KUNWIND_RAX, KUNWIND_RCX, KUNWIND_RDX, KUNWIND_RBX,
-		KUNWIND_RSP, KUNWIND_RBP, KUNWIND_RSI, KUNWIND_RDI,
-	};
-	u64 word;
-	u32 reg;
-
-	if (!kunwind_read_word(&walk->mem, ip - 8, &word) || (kunwind_byte(word, 7) & 0xf8) != 0x50)
-		return false;
-	reg = kunwind_byte(word, 7) & 7;
-	if (walk->regs.valid & KUNWIND_REG(names[reg]) && walk->regs.r[names[reg]] == c->ra)
-		return true;
-	reg += KUNWIND_R8;
-	return kunwind_byte(word, 6) == 0x41 && walk->regs.valid & KUNWIND_REG(reg) &&
-	       walk->regs.r[reg] == c->ra;
-}
-
-/*
  * The word that the code ahead takes as its return address. If false, *c still
  * describes the word that was rejected; c->ra is 0 if no word was read.
  */
@@ -256,6 +232,7 @@ static bool kunwind_walk_attr one_return(struct kunwind_walk *walk,
 {
 	struct kunwind_code code;
 	u64 sp = frame->sp;
+	bool found;
 
 	c->proof = KUNWIND_PROOF_NO_CALL;
 	c->ra = 0;
@@ -265,6 +242,8 @@ static bool kunwind_walk_attr one_return(struct kunwind_walk *walk,
 		return false;
 	c->rbp_at = code.rbp_at;
 	c->resumes = code.resumes;
+	if (exact && code.pushed >= 0 && kunwind_exact_pushed(walk, frame, code.pushed, c, &found))
+		return found;
 	if (code.depth < 0) {
 		if (!frame->bp_known || frame->bp < sp || frame->bp - sp > KUNWIND_FRAME_MOST ||
 		    !returns_by(walk, frame, frame->bp + code.frame, true, c))
@@ -279,6 +258,13 @@ static bool kunwind_walk_attr one_return(struct kunwind_walk *walk,
 		/* The code may be the next function, after a call that does not return. */
 		if (!exact && !code.depth && c->proof != KUNWIND_PROOF_PROVEN)
 			return false;
+		/*
+		 * Or the part of another function that seldom runs. Such parts of
+		 * several functions lie together, and end with a jump.
+		 */
+		if ((exact ? code.jumps_later : code.jumps) && c->proof == KUNWIND_PROOF_POSSIBLE &&
+		    !kunwind_range_is_jit(frame->range) && frame->ip - c->target >= MOST_DIRECT)
+			return false;
 	}
 	/* The code ahead assumes that calls return. Some never do (Go's mcall()). */
 	if (c->proof == KUNWIND_PROOF_CONTRADICTED && !kunwind_range_is_jit(frame->range) &&
@@ -286,19 +272,6 @@ static bool kunwind_walk_attr one_return(struct kunwind_walk *walk,
 		return false;
 	c->rbp_at = code.rbp_at;
 	return true;
-}
-
-/* Whether popf stands before @ip, with only pops of registers in between. */
-static bool kunwind_walk_attr popped_flags(struct kunwind_walk *walk, u64 ip)
-{
-	u32 i = 7;
-	u64 word;
-
-	if (!kunwind_read_word(&walk->mem, ip - 8, &word))
-		return false;
-	while (i && (kunwind_byte(word, i) >> 3 == 11 || kunwind_byte(word, i) == 0x41))
-		i--;
-	return kunwind_byte(word, i) == 0x9d;
 }
 
 /*
@@ -320,11 +293,11 @@ static bool kunwind_walk_attr at_return(struct kunwind_walk *walk,
 
 	found = one_return(walk, frame, exact, c);
 	c->resumes = !found && c->proof == KUNWIND_PROOF_NO_CALL &&
-		     (c->resumes || (exact && popped_flags(walk, frame->ip))) &&
+		     (c->resumes || (exact && kunwind_exact_popped_flags(walk, frame->ip))) &&
 		     kunwind_ranges_live(walk->ranges, c->ra) && kunwind_proof_no_call(walk, c->ra);
 	if (c->resumes)
 		return true;
-	if (!exact || (found && (c->slot != frame->sp || !pushed_before(walk, c, frame->ip))))
+	if (!exact || (found && (c->slot != frame->sp || !kunwind_exact_pushed_before(walk, c, frame->ip))))
 		return found;
 	there.range = kunwind_ranges_live(walk->ranges, c->ra);
 	if (!there.range || c->rbp_at != -1 || (!found && !kunwind_proof_no_call(walk, c->ra)))
@@ -474,6 +447,7 @@ struct trial {
 	struct kunwind_candidate word;
 	u64 saved;			/* the word at rbp, if framed */
 	bool framed;
+	bool new_thread;		/* it may be in clone(), in the new thread */
 	bool exact, signal;		/* as in kunwind_nocfi_step(), struct kunwind_found */
 };
 
@@ -546,8 +520,13 @@ static bool kunwind_walk_attr by_jit_frame(struct kunwind_walk *walk, struct tri
 
 static bool kunwind_walk_attr by_code_ahead(struct kunwind_walk *walk, struct trial *t)
 {
-	const bool found = at_return(walk, &t->frame, t->exact, &t->word);
+	struct kunwind_nocfi_frame frame = t->frame;
+	bool found;
 
+	if (t->exact)
+		frame.ip = kunwind_exact_after_zero(walk, frame.ip);
+	t->new_thread = frame.ip != t->frame.ip;
+	found = at_return(walk, &frame, t->exact, &t->word);
 	t->signal = found && t->word.resumes;
 	return by_word(walk, t, found);
 }
@@ -564,7 +543,8 @@ static bool kunwind_walk_attr by_proven_rbp(struct kunwind_walk *walk, struct tr
 static bool kunwind_walk_attr by_proven_word(struct kunwind_walk *walk, struct trial *t)
 {
 	scan(walk, &t->frame, t->framed ? min(t->end, t->frame.bp) : t->end, t->framed, &t->word);
-	if (t->word.proof == KUNWIND_PROOF_PROVEN || t->word.proof == KUNWIND_PROOF_HANDLER)
+	if (t->word.proof == KUNWIND_PROOF_PROVEN ||
+	    (t->word.proof == KUNWIND_PROOF_HANDLER && kunwind_proof_handles(walk, &t->frame, &t->word)))
 		returned_by_code(walk, &t->frame, &t->word);
 	else if (t->word.proof == KUNWIND_PROOF_OUTERMOST)
 		returned(walk, &t->word, false, 0);
@@ -576,7 +556,8 @@ static bool kunwind_walk_attr by_proven_word(struct kunwind_walk *walk, struct t
 /* rbp is the handler's frame pointer: no word found below it follows a call. */
 static bool kunwind_walk_attr by_handler(struct kunwind_walk *walk, struct trial *t)
 {
-	if (!t->framed || t->fp.proof != KUNWIND_PROOF_HANDLER || t->word.proof != KUNWIND_PROOF_NO_CALL)
+	if (!t->framed || t->fp.proof != KUNWIND_PROOF_HANDLER ||
+	    t->word.proof != KUNWIND_PROOF_NO_CALL || !kunwind_proof_handles(walk, &t->frame, &t->fp))
 		return false;
 	returned(walk, &t->fp, true, t->saved);
 	return true;
@@ -594,6 +575,8 @@ static bool kunwind_walk_attr by_entry(struct kunwind_walk *walk, struct trial *
 	struct kunwind_code code;
 	u64 entry, slot;
 
+	if (t->new_thread)
+		return false;
 	if (!kunwind_code_entry(&walk->mem, frame->range->start, t->exact ? frame->ip : frame->ip - 1,
 				&entry))
 		return false;

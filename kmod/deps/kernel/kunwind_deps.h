@@ -13,7 +13,9 @@
 #include <linux/kernel.h>
 #include <linux/mm.h>
 #include <linux/nospec.h>
+#include <linux/preempt.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/string.h>
 #include <linux/types.h>
 #include <linux/uaccess.h>
@@ -109,14 +111,41 @@ static __always_inline u64 kunwind_mem_space(const struct kunwind_mem *mem)
 }
 
 /*
- * The base of the segment fs of the current task's user code. The kernel does
- * not change it. Where user code cannot change it by an instruction,
- * thread.fsbase is up to date, and no model-specific register is read: that
- * would be a traced event.
+ * The base of the segment fs of the current task's user code; 0: not known. The
+ * kernel changes it only when it switches tasks. An NMI there may find the next
+ * task's base; thread.fsbase was set just before. Where user code cannot change
+ * the base by an instruction, thread.fsbase is up to date, and no model-specific
+ * register is read: that would be a traced event.
  */
 static __always_inline u64 kunwind_mem_fs(const struct kunwind_mem *mem)
 {
-	return boot_cpu_has(X86_FEATURE_FSGSBASE) ? rdfsbase() : READ_ONCE(current->thread.fsbase);
+	const u64 saved = READ_ONCE(current->thread.fsbase);
+	u64 base;
+
+	if (!boot_cpu_has(X86_FEATURE_FSGSBASE))
+		return saved;
+	base = rdfsbase();
+	return in_nmi() && base != saved ? 0 : base;
+}
+
+/*
+ * The nearest handler of a signal at or before @ip in the current task's program;
+ * 0: it has none. The task itself or other threads may change handlers meanwhile.
+ * When a task has ended, its sighand is freed after an RCU grace period, and walks
+ * cannot be preempted.
+ */
+static inline notrace u64 kunwind_mem_handler(const struct kunwind_mem *mem, u64 ip)
+{
+	const struct sighand_struct *sighand = READ_ONCE(current->sighand);
+	u64 nearest = 0, handler;
+	u32 i;
+
+	for (i = 0; sighand && i < _NSIG; i++) {
+		handler = (u64)READ_ONCE(sighand->action[i].sa.sa_handler);
+		if (handler > (u64)SIG_IGN && handler <= ip)
+			nearest = max(nearest, handler);
+	}
+	return nearest;
 }
 
 /*

@@ -15,6 +15,7 @@
 #define kunwind_mem_return	kunwind_mem_own_return
 #define kunwind_mem_space	kunwind_mem_own_space
 #define kunwind_mem_fs		kunwind_mem_own_fs
+#define kunwind_mem_handler	kunwind_mem_own_handler
 #include "../../../libkunwind/deps/kunwind_deps.h"
 #undef kunwind_mem
 #undef kunwind_mem_begin
@@ -23,12 +24,16 @@
 #undef kunwind_mem_return
 #undef kunwind_mem_space
 #undef kunwind_mem_fs
+#undef kunwind_mem_handler
 #undef kunwind_mem_read
 
 struct memory;
 
 /* memory.c: one word as the walk sees it. False: it cannot be read. */
 bool memory_word(struct memory *memory, u64 addr, u64 *value);
+
+/* memory.c: the nearest handler of a signal at or before @ip; 0: none. */
+u64 memory_handler(const struct memory *memory, u64 ip);
 
 /* memory.c: the process's own byte at @addr. False: not known. */
 bool memory_original(struct memory *memory, u64 addr, u8 *byte);
@@ -52,6 +57,11 @@ static __always_inline u64 kunwind_mem_space(const struct kunwind_mem *mem)
 static __always_inline u64 kunwind_mem_fs(const struct kunwind_mem *mem)
 {
 	return mem->fs;
+}
+
+static inline u64 kunwind_mem_handler(const struct kunwind_mem *mem, u64 ip)
+{
+	return memory_handler(mem->memory, ip);
 }
 
 static __always_inline bool kunwind_mem_begin(struct kunwind_mem *mem, u64 first)

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * insn_kind.h - kinds of instructions that the code still to run consists of
+ * (code_ahead.c)
+ */
+#ifndef _KUNWIND_INSN_KIND_H
+#define _KUNWIND_INSN_KIND_H
+
+#include "../x86/insn_decode.h"
+
+#define RAX		0		/* ModRM's register numbers */
+#define RBX		3
+#define RSP		4
+#define RBP		5
+
+static inline bool kunwind_walk_attr is_call(const struct kunwind_insn *insn)
+{
+	return !insn->map && ((insn->op == 0xe8 && insn->imm) ||
+			      (insn->op == 0xff && (insn->modrm >> 3 & 7) == 2));
+}
+
+static inline bool kunwind_walk_attr is_branch(const struct kunwind_insn *insn)
+{
+	if (insn->map)
+		return insn->map == 1 && !insn->vex && insn->op >> 4 == 8;
+	return insn->op >> 4 == 7 || (insn->op >= 0xe0 && insn->op <= 0xe3);
+}
+
+static inline bool kunwind_walk_attr is_nop(const struct kunwind_insn *insn)
+{
+	if (insn->map)
+		return insn->map == 1 && !insn->vex && insn->op == 0x1f;
+	return insn->op == 0x90 && !insn->rm_high;
+}
+
+static inline bool kunwind_walk_attr marks_target(const struct kunwind_insn *insn)
+{
+	return insn->map == 1 && !insn->vex && insn->op == 0x1e;
+}
+
+/*
+ * Whether the nops after a call align the instruction @at, which then may
+ * belong to other code. Calls, jumps and returns do not count, because Go
+ * aligns them so that they do not cross 32 bytes. Go also marks places with
+ * nops that align nothing.
+ */
+static inline bool kunwind_walk_attr is_aligned(const struct kunwind_insn *insn, u64 at)
+{
+	if (at & 7)
+		return false;
+	if (insn->map)
+		return insn->map != 1 || insn->vex || insn->op >> 4 != 8;
+	return insn->op >> 4 != 7 && insn->op != 0xe8 && insn->op != 0xe9 && insn->op != 0xeb &&
+	       insn->op != 0xc3;
+}
+
+/* mov n(%reg), %rsp; or mov %reg, %rsp from a callee-saved register other than rbp. */
+static inline bool kunwind_walk_attr takes_rsp(const struct kunwind_insn *insn)
+{
+	const bool stores = insn->op == 0x89, memory = insn->modrm >> 6 != 3;
+	const u8 reg = (insn->modrm >> 3 & 7) | insn->reg_high << 3;
+	const u8 rm = (insn->modrm & 7) | insn->rm_high << 3;
+	const u8 to = stores ? rm : reg, from = stores ? reg : rm;
+
+	if (insn->map || !insn->wide || (!stores && insn->op != 0x8b) || to != RSP)
+		return false;
+	return memory ? !stores : from == RBX || from >= 12;
+}
+
+#endif /* _KUNWIND_INSN_KIND_H */
