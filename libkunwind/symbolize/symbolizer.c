@@ -235,13 +235,13 @@ static const char *state_why(enum kunwind_state state)
 	case KUNWIND_STATE_UNSURE:
 		return "no build-id, and not the same inode";
 	case KUNWIND_STATE_CRASHED:
-		return "the parser died of this file";
+		return KUNWIND_WHY_CRASHED;
 	case KUNWIND_STATE_SLOW:
-		return "parsing this file took too long";
+		return KUNWIND_WHY_SLOW;
 	case KUNWIND_STATE_LARGE:
-		return "file larger than the limit on memory";
+		return KUNWIND_WHY_LARGE;
 	case KUNWIND_STATE_NO_HELPER:
-		return "kunwind-symbolize-helper does not start";
+		return KUNWIND_WHY_NO_HELPER;
 	}
 	return "?";
 }

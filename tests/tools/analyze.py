@@ -337,6 +337,36 @@ def test_contexts(work, symbols):
          [("?", "-1", -1), ("app", "100", 100)])
 
 
+# Helper processes that fail: a socket is descriptor 3; a hello, then requests.
+LOST_HELPER = """#!/usr/bin/python3
+import socket, struct
+s = socket.socket(fileno=3)
+s.recv(100)
+s.send(struct.pack("<II", 0, 2) + bytes(88))
+s.recv(100)
+"""
+
+
+def test_helper(trace, work, program):
+    """A remark says why frames have no names if the helper process fails."""
+    lost = os.path.join(work, "lost-helper")
+    with open(lost, "w") as file:
+        file.write(LOST_HELPER)
+    os.chmod(lost, 0o755)
+    facts = json.loads(run("report", "--json", trace).stdout)["trace"]
+    for what, helper, wanted in (
+            ("does not start", "/bin/false", "kunwind-symbolize-helper does not start (is kunwind installed completely?)"),
+            ("dies of a file", lost, "%s: the parser died of this file" % program)):
+        for command in (*(c for c in COMMANDS if c[0] != "show"), ("waits",), ("export", "--ctf", "-o", os.path.join(work, "unnamed"))):
+            done = subprocess.run([KUNWIND, *command, trace], capture_output=True, check=False,
+                                  env={**os.environ, "KUNWIND_SYMBOLIZE_HELPER": helper})
+            shutil.rmtree(os.path.join(work, "unnamed"), ignore_errors=True)
+            remarks = [line for line in done.stderr.decode().splitlines() if "have no name" in line]
+            same("helper %s: kunwind %s: status 0, and one remark" % (what, " ".join(command[:2])),
+                 (done.returncode, [re.sub("^.*: [0-9]+ of", "N of", line) for line in remarks]),
+                 (0, ["N of %d user frames have no name: %s" % (facts["frames"], wanted)]))
+
+
 def test_numbers(work, symbols):
     """The id of a thread in sched_switch changes during the trace.
 
@@ -515,6 +545,7 @@ def main():
         test_patterns(trace)
         test_failures(trace, work)
         test_contexts(work, symbols)
+        test_helper(trace, work, program)
         test_numbers(work, symbols)
         test_offsets(work, program, symbols, build_id)
         test_two_traces(work, build_id)

@@ -48,7 +48,8 @@ const char *analyze_weight_title(enum weight weight);	/* as a phrase */
 
 /*
  * Prints on stderr what the user should know of the trace: lost events, missing
- * contexts, no events. Returns false if there is nothing to show.
+ * contexts, names that are missing because of an error, no events. Returns false
+ * if there is nothing to show.
  */
 bool analyze_remarks(const struct samples *samples);
 

@@ -66,8 +66,25 @@ bool analyze_has_weight(const struct samples *samples, int weight)
 	return false;
 }
 
+static void remark_unnamed(const struct samples *samples, const struct samples_unnamed *unnamed)
+{
+	unsigned long long frames = unnamed->frames, all = samples->frames;
+
+	if (!unnamed->why)
+		return;
+	if (!strcmp(unnamed->why, KUNWIND_WHY_NO_HELPER))
+		kunwind_tool_error("%s%llu of %llu user frames have no name: %s (is kunwind installed "
+				   "completely?)", samples->which, frames, all, unnamed->why);
+	else
+		kunwind_tool_error("%s%llu of %llu user frames have no name: %s: %s%s", samples->which,
+				   frames, all, samples->calls.string[unnamed->object],
+				   unnamed->why, unnamed->others ? " (as of other files)" : "");
+}
+
 bool analyze_remarks(const struct samples *samples)
 {
+	size_t i;
+
 	if (samples->lost)
 		kunwind_tool_error("%sthe tracer lost %llu events: counts and times are too low",
 				   samples->which, (unsigned long long)samples->lost);
@@ -80,6 +97,8 @@ bool analyze_remarks(const struct samples *samples)
 	if (samples->why_no_kernel)
 		kunwind_tool_error("%skernel functions have no names: %s", samples->which,
 				   samples->why_no_kernel);
+	for (i = 0; i < NR_HELPER_FAILURES; i++)
+		remark_unnamed(samples, &samples->unnamed[i]);
 	if (samples->nr_selected)
 		return true;
 	if (analyze_selects(samples))

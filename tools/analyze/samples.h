@@ -111,6 +111,16 @@ struct sample_thread {
 	bool sampled;
 };
 
+/* Frames without a name because the helper process of the symbolizer failed. */
+struct samples_unnamed {
+	uint64_t frames;
+	const char *why;	/* KUNWIND_WHY_...; NULL: no such frame */
+	uint32_t object;	/* string: path of the first object */
+	bool others;		/* there are other objects */
+};
+
+enum { NR_HELPER_FAILURES = 4 };
+
 struct samples {
 	/* all: processes that the trace tells nothing about, too; pattern: of system calls, too */
 	struct kunwind_options options;
@@ -136,6 +146,7 @@ struct samples {
 	uint64_t nr_selected;	/* samples */
 	uint64_t events, with_stack, frames, named, complete;
 	uint64_t without_stack;
+	struct samples_unnamed unnamed[NR_HELPER_FAILURES];
 	uint64_t by_reason[KUNWIND_NR_REASONS + 1];	/* stacks; the last: not recorded */
 	uint64_t by_trust[KUNWIND_NR_TRUSTS + 1];	/* frames; the last: not recorded */
 	struct kunwind_losses losses;

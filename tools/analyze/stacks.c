@@ -2,6 +2,8 @@
 /*
  * stacks.c - the stacks of events as paths in the tree of calls, and their numbers
  */
+#include <string.h>
+
 #include "kunwind_core.h"
 #include "samples.h"
 #include "unnamed_code.h"
@@ -63,6 +65,31 @@ uint32_t samples_functions(struct samples *samples, const struct kunwind_stack *
 	return node;
 }
 
+/* Counts a frame without a name if the helper process is the cause. */
+static void count_unnamed(struct samples *samples, const struct kunwind_frame *frame)
+{
+	static const char *const failure[NR_HELPER_FAILURES] = {
+		KUNWIND_WHY_NO_HELPER, KUNWIND_WHY_CRASHED, KUNWIND_WHY_SLOW, KUNWIND_WHY_LARGE,
+	};
+	struct samples_unnamed *unnamed;
+	uint32_t object;
+	size_t i;
+
+	if (!frame->why || !frame->object)
+		return;
+	for (i = 0; i < NR_HELPER_FAILURES && strcmp(frame->why, failure[i]); i++)
+		;
+	if (i == NR_HELPER_FAILURES)
+		return;
+	unnamed = &samples->unnamed[i];
+	object = calls_string(&samples->calls, kunwind_object_path(frame->object));
+	if (!unnamed->why)
+		unnamed->object = object;
+	unnamed->why = failure[i];
+	unnamed->others |= object != unnamed->object;
+	unnamed->frames++;
+}
+
 uint32_t samples_stack(struct samples *samples, const struct kunwind_stack *stack, const char *comm)
 {
 	struct calls *calls = &samples->calls;
@@ -90,7 +117,10 @@ uint32_t samples_stack(struct samples *samples, const struct kunwind_stack *stac
 				  kunwind_reason_name((enum kunwind_reason)stack->reason) : "");
 	while (i-- > 0) {
 		function = kunwind_frame_function(&stack->frame[i]);
-		samples->named += function && function->name;
+		if (function && function->name)
+			samples->named++;
+		else
+			count_unnamed(samples, &stack->frame[i]);
 		trust = stack->trust ? stack->trust[i] : KUNWIND_NR_TRUSTS;
 		samples->by_trust[trust < KUNWIND_NR_TRUSTS ? trust : KUNWIND_NR_TRUSTS]++;
 	}

@@ -122,6 +122,15 @@ const char *kunwind_object_build_id(const struct kunwind_object *object);
 /* Opens the object. Returns why it lacks names; NULL: nothing is wrong. */
 const char *kunwind_object_why(struct kunwind_object *object);
 
+/*
+ * Values of kunwind_object_why(), and of a frame's why: the helper process failed.
+ * Such an object may lack names that its file has.
+ */
+#define KUNWIND_WHY_NO_HELPER	"kunwind-symbolize-helper does not start"
+#define KUNWIND_WHY_CRASHED	"the parser died of this file"
+#define KUNWIND_WHY_SLOW	"parsing this file took too long"
+#define KUNWIND_WHY_LARGE	"file larger than the limit on memory"
+
 /* ------------------------------------------------------------ one object */
 
 /**
