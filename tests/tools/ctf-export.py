@@ -276,6 +276,8 @@ def test_output(trace, large, work):
     export(out, empty, status=1)
     same("an empty directory stays empty", os.listdir(empty), [])
 
+    test_copies(trace, work)
+
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
 
@@ -285,6 +287,32 @@ def test_output(trace, large, work):
     check("then nothing is left behind", not os.path.exists(again))
 
     test_signals(again, large)
+
+
+def test_copies(trace, work):
+    """A copy counts only if there are no other traces."""
+    samples = ctf.Trace()  # events whose copy has no stream of calls
+    for at in (1000, 2000):
+        samples.add(at, "tick", APP, [0x1234])
+    samples.write(os.path.join(work, "ticks"))
+    for name, path in (("calls", trace), ("no calls", os.path.join(work, "ticks"))):
+        place = os.path.join(work, "place of " + name)
+        copy = os.path.join(place, "a")  # found before the original
+        shutil.copytree(path, os.path.join(place, "b"))
+        options = ("--all", "--json")
+        wanted = json.loads(run("report", *options, place).stdout)
+        export(place, copy, "--all")
+        for paths in ((place,), (copy, os.path.join(place, "b"))):
+            done = run("report", *options, *paths)
+            same("%s: the copy in %d paths is left out: same report" % (name, len(paths)), json.loads(done.stdout), wanted)
+            same("%s: the copy in %d paths is left out: one message" % (name, len(paths)),
+                 done.stderr.count("kunwind report: %s: left out" % copy), 1)
+        done = run("report", *options, copy)
+        same("%s: a copy alone is read" % name, (json.loads(done.stdout)["trace"]["events"], "left out" in done.stderr),
+             (wanted["trace"]["events"], False))
+        export(place, os.path.join(place, "c"), "--all")
+        same("%s: a second copy has no event twice" % name,
+             len([e for e in read(os.path.join(place, "c")) if not is_added(e)]), len(read(path)))
 
 
 def killed(number, out, trace, meanwhile=lambda: None):

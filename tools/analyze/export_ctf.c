@@ -355,6 +355,7 @@ int export_ctf(struct samples *samples, char *const *paths, int nr_paths, const 
 	};
 	state.meta.text = true;
 	state.meta.user_only = true;
+	state.meta.mark = KUNWIND_COPY_MARK;
 	state.calls.copy = &state.copy;
 	state.calls.meta = &state.meta;
 	samples->copy = &state.copy;

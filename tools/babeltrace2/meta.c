@@ -314,6 +314,7 @@ bt_trace *meta_trace(struct meta *meta, const bt_trace *from)
 	classes = trace_class(meta, bt_trace_borrow_class_const(from));
 	made = classes ? bt_trace_create(classes->to) : NULL;
 	if (!made || (name && bt_trace_set_name(made, name)) || !copy_environment(made, from) ||
+	    (meta->mark && bt_trace_set_environment_entry_integer(made, meta->mark, 1)) ||
 	    !mip_copy_trace(made, from) || !ptrmap_add(&meta->traces, from, made)) {
 		bt_trace_put_ref(made);
 		return NULL;

@@ -15,6 +15,7 @@ struct meta {
 	bt_self_component *component;
 	bool text;			/* frames are strings */
 	bool user_only;			/* only for user stacks in contexts */
+	const char *mark;		/* an entry that the traces' environments get; NULL: none */
 	struct ptrmap trace_classes, stream_classes, event_classes, clock_classes;
 	struct ptrmap traces, streams, packets;
 };

@@ -10,6 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Entry in the environment of a trace that "kunwind export --ctf" has written. */
+#define KUNWIND_COPY_MARK	"kunwind_export_ctf_copy"
+
 struct kunwind_copy {
 	const char *directory;		/* where the copy goes; must not exist */
 	/* Called before the first pass(), and after the last one. */

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * metadata.c - find out whether the metadata of a trace are cut off
+ * metadata.c - find out whether the metadata of a trace are cut off, or have a text
  */
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "metadata.h"
@@ -45,4 +46,20 @@ bool kunwind_metadata_is_whole(const char *path)
 	}
 	fclose(f);
 	return whole;
+}
+
+bool kunwind_metadata_has(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "re");
+	size_t size = 0;
+	char *line = NULL;
+	bool has = false;
+
+	/* a line of packets is cut at its first NUL byte */
+	while (f && !has && getline(&line, &size, f) >= 0)
+		has = strstr(line, text);
+	free(line);
+	if (f)
+		fclose(f);
+	return has;
 }

@@ -3,17 +3,14 @@
  * trace.c - read LTTng traces, event by event, with libbabeltrace2
  *
  * The graph is like that of babeltrace2(1): a source.ctf.fs for each trace, a
- * filter.utils.muxer, and this program as the sink, all in this process. A
- * directory with a file "metadata" is a trace. The search goes through all
- * other directories; it follows symbolic links only if they were given as
- * arguments. Directories that ctf.fs assigns to one trace (the chunks of a
+ * filter.utils.muxer, and this program as the sink, all in this process.
+ * search.c finds the traces. Directories that ctf.fs assigns to one trace (the chunks of a
  * rotated session) share a source. A trace with stream files that are cut off is
  * read through a view (view.h).
  *
  * Memory: that of libbabeltrace2, which does not grow with the trace's length.
  */
 #include <errno.h>
-#include <fts.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,8 +19,8 @@
 
 #include "copy.h"
 #include "guard.h"
-#include "metadata.h"
 #include "protocol.h"
+#include "search.h"
 #include "tool.h"
 #include "trace.h"
 #include "view.h"
@@ -146,8 +143,9 @@ static bool add_directory(struct kunwind_trace *trace, const char *dir)
  * Adds @dir, or a view of it if it has stream files that are cut off. False: after
  * a message.
  */
-static bool add_trace(struct kunwind_trace *trace, const char *dir)
+static bool add_trace(const char *dir, void *data)
 {
+	struct kunwind_trace *trace = data;
 	char *view, **views;
 
 	if (!kunwind_view_new(dir, &view, &trace->losses.cut_files, &trace->losses.cut_bytes))
@@ -166,53 +164,6 @@ static bool add_trace(struct kunwind_trace *trace, const char *dir)
 		return true;
 	kunwind_tool_error("out of memory");
 	return false;
-}
-
-/* Adds all traces in and below @paths. False: after a message. */
-static bool search(struct kunwind_trace *trace, char *const *paths, int nr_paths)
-{
-	char **roots = calloc((size_t)nr_paths + 1, sizeof(*roots));
-	bool ok = true;
-	FTSENT *entry;
-	FTS *fts;
-
-	if (!roots) {
-		kunwind_tool_error("out of memory");
-		return false;
-	}
-	memcpy(roots, paths, (size_t)nr_paths * sizeof(*roots));
-	fts = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);
-	while (ok && fts && (entry = fts_read(fts))) {
-		char metadata[4096];
-
-		switch (entry->fts_info) {
-		case FTS_D:
-			snprintf(metadata, sizeof(metadata), "%s/metadata", entry->fts_path);
-			if (!access(metadata, F_OK) && !kunwind_metadata_is_whole(metadata)) {
-				kunwind_tool_error("%s: cut off, so the trace cannot be read", metadata);
-				ok = false;
-			} else if (!access(metadata, F_OK)) {
-				ok = add_trace(trace, entry->fts_path);
-				fts_set(fts, entry, FTS_SKIP);	/* "index" is below */
-			}
-			break;
-		case FTS_NS:
-		case FTS_DNR:
-		case FTS_ERR:
-			kunwind_tool_error("%s: %s", entry->fts_path, strerror(entry->fts_errno));
-			ok = false;
-			break;
-		}
-	}
-	/* fts_read() sets errno to 0 at the end */
-	if (ok && (!fts || errno)) {
-		kunwind_tool_error("cannot search for traces: %s", strerror(errno));
-		ok = false;
-	}
-	if (fts)
-		fts_close(fts);
-	free(roots);
-	return ok;
 }
 
 /* Returns the parameters of ctf.fs; NULL: out of memory. */
@@ -271,8 +222,8 @@ struct kunwind_trace *kunwind_trace_open(char *const *paths, int nr_paths)
 	if (bt_plugin_find("ctf", true, true, true, true, true, &trace->ctf) ||
 	    bt_plugin_find("utils", true, true, true, true, true, &trace->utils)) {
 		say_error("babeltrace2's plug-ins \"ctf\" and \"utils\" are not installed");
-	} else if (!search(trace, paths, nr_paths)) {
-		/* search() has printed why */
+	} else if (!kunwind_search(paths, nr_paths, add_trace, trace)) {
+		/* kunwind_search() has printed why */
 	} else if (!trace->nr_sources) {
 		kunwind_tool_error("no trace at or below %s%s: a trace has a file named metadata", paths[0],
 				   nr_paths > 1 ? " and the others" : "");

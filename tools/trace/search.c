@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+/*
+ * search.c - find the traces in and below some directories
+ *
+ * A directory with a file "metadata" is a trace. The search goes through all other
+ * directories; it follows symbolic links only if they were given as arguments.
+ *
+ * A copy that "kunwind export --ctf" has written has the events of its original. With
+ * both, each event would count twice. So copies are left out, except if there are no
+ * other traces. The copies are added by a second walk.
+ *
+ * Cost: reads all directories, and the metadata of each trace.
+ */
+#include <errno.h>
+#include <fts.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "copy.h"
+#include "metadata.h"
+#include "search.h"
+#include "tool.h"
+
+struct search {
+	bool (*add)(const char *dir, void *data);
+	void *data;
+	size_t added;
+	bool copies;		/* add the copies; else the other traces */
+	bool others;		/* there are other traces: leave the copies out */
+	size_t passed;		/* traces that belong to the other walk */
+};
+
+/* Takes a directory that is a trace. False: after a message. */
+static bool found(struct search *search, const char *dir, const char *metadata)
+{
+	if (!kunwind_metadata_is_whole(metadata)) {
+		kunwind_tool_error("%s: cut off, so the trace cannot be read", metadata);
+		return false;
+	}
+	if (kunwind_metadata_has(metadata, KUNWIND_COPY_MARK) != search->copies) {
+		search->passed++;
+		return true;
+	}
+	if (search->others) {
+		kunwind_tool_error("%s: left out, because other traces are given: kunwind export --ctf "
+				   "has written this copy", dir);
+		return true;
+	}
+	search->added++;
+	return search->add(dir, search->data);
+}
+
+/* Takes all traces in and below the roots. False: after a message. */
+static bool walk(struct search *search, char **roots)
+{
+	FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);
+	bool ok = true;
+	FTSENT *entry;
+
+	while (ok && fts && (entry = fts_read(fts))) {
+		char metadata[4096];
+
+		switch (entry->fts_info) {
+		case FTS_D:
+			snprintf(metadata, sizeof(metadata), "%s/metadata", entry->fts_path);
+			if (!access(metadata, F_OK)) {
+				ok = found(search, entry->fts_path, metadata);
+				fts_set(fts, entry, FTS_SKIP);	/* "index" is below */
+			}
+			break;
+		case FTS_NS:
+		case FTS_DNR:
+		case FTS_ERR:
+			kunwind_tool_error("%s: %s", entry->fts_path, strerror(entry->fts_errno));
+			ok = false;
+			break;
+		}
+	}
+	/* fts_read() sets errno to 0 at the end */
+	if (ok && (!fts || errno)) {
+		kunwind_tool_error("cannot search for traces: %s", strerror(errno));
+		ok = false;
+	}
+	if (fts)
+		fts_close(fts);
+	return ok;
+}
+
+bool kunwind_search(char *const *paths, int nr_paths, bool (*add)(const char *dir, void *data),
+		    void *data)
+{
+	char **roots = calloc((size_t)nr_paths + 1, sizeof(*roots));
+	struct search search = { .add = add, .data = data };
+	bool ok;
+
+	if (!roots) {
+		kunwind_tool_error("out of memory");
+		return false;
+	}
+	memcpy(roots, paths, (size_t)nr_paths * sizeof(*roots));
+	ok = walk(&search, roots);
+	search.copies = true;
+	search.others = search.added;
+	if (ok && search.passed)
+		ok = walk(&search, roots);
+	free(roots);
+	return ok;
+}
