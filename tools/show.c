@@ -51,6 +51,7 @@ static const char usage[] =
 	"  -p, --pid PID        only events of this process\n"
 	"      --tid TID        only events of this thread\n"
 	"      --comm PATTERN   only events of threads whose name matches\n"
+	"                       Each of these four may be repeated, and takes a list: 1,2\n"
 	"      --from TIME      only events from TIME on, and before the other TIME: seconds\n"
 	"      --to TIME        from the trace's beginning, or HH:MM:SS as it is printed\n"
 	"  -n, --limit N        stop after N events\n"
@@ -327,10 +328,10 @@ static int handle(const bt_event *event, int64_t time, void *data)
 		return KUNWIND_TRACE_GO_ON;
 	}
 	if ((!show->options.all && kunwind_history_is_own(head.name)) ||
-	    (!show->options.all && !show->options.pattern && !kunwind_event_is_sample(head.name) &&
+	    (!show->options.all && !show->options.events.nr && !kunwind_event_is_sample(head.name) &&
 	     (kunwind_event_is_whole(event) || kunwind_event_is_background(event))) ||
 	    !kunwind_options_event(&show->options, head.name) ||
-	    (show->options.only_pid >= 0 && head.pid != show->options.only_pid)) {
+	    !kunwind_numbers_select(&show->options.pids, head.pid)) {
 		if (!show->events && !kunwind_event_is_background(event))
 			kunwind_empty_note(&show->empty, &show->options, &head);
 		return KUNWIND_TRACE_GO_ON;

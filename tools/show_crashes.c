@@ -51,7 +51,7 @@ static const char usage[] =
 	"core dump. With TRACE: lists the deadly signals in LTTng traces.\n"
 	"\n"
 	"  -n, --limit N        stop after N crashes\n"
-	"  -p, --pid PID        only crashes of this process\n"
+	"  -p, --pid PID        only crashes of this process; may be repeated, or a list: 1,2\n"
 	"  -j, --json           an object on a line for each crash: kunwind-json(5)\n"
 	"      --no-lines       no inlined functions and source lines: less to read\n"
 	"      --debug-dir DIR  objects and debug files below DIR too, by build-id; may be repeated\n"
@@ -311,7 +311,7 @@ static int handle(const bt_event *event, int64_t time, void *data)
 		return out_of_memory();
 	kunwind_reading_head(&head, event, time);
 	if (time <= crashes->since || !read_crash(own, head.name, event, &crash) ||
-	    (crashes->options.only_pid >= 0 && head.pid != crashes->options.only_pid))
+	    !kunwind_numbers_select(&crashes->options.pids, head.pid))
 		return KUNWIND_TRACE_GO_ON;
 	host = host_of(event);
 	recent = find_recent(crashes, host, &head);
@@ -401,7 +401,8 @@ static int list(struct kunwind_crashes *crashes, char *const *paths, int nr)
 		kunwind_tool_error(!crashes->own ?
 				   "no deadly signal; the trace has no events " OWN ": was it recorded with "
 				   "-e, or by another program?" :
-				   crashes->options.only_pid >= 0 ? "no deadly signal of this process" :
+				   crashes->options.pids.nr > 1 ? "no deadly signal of these processes" :
+				   crashes->options.pids.nr ? "no deadly signal of this process" :
 				   "no deadly signal");
 	return kunwind_tool_finish(TOOL_OK);
 }

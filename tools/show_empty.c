@@ -35,7 +35,7 @@ void kunwind_empty_note(struct kunwind_empty *empty, const struct kunwind_option
 			const struct kunwind_head *head)
 {
 	char pid[24];
-	bool right_process = options->only_pid < 0 || head->pid == options->only_pid;
+	bool right_process = kunwind_numbers_select(&options->pids, head->pid);
 
 	if (!options->all && kunwind_history_is_own(head->name)) {
 		empty->own |= right_process && kunwind_options_event(options, head->name);
@@ -61,24 +61,54 @@ static char *list(const struct kunwind_seen *seen)
 	return fclose(out) ? NULL : text;
 }
 
+/* Returns the patterns of --event, as list() does. */
+static char *given_events(const struct kunwind_patterns *patterns)
+{
+	char *text = NULL;
+	size_t size, i;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	for (i = 0; i < patterns->nr; i++)
+		fprintf(out, "%s%s", i ? "," : "", patterns->pattern[i]);
+	return fclose(out) ? NULL : text;
+}
+
+/* Returns the numbers of --pid, after "process", as list() does. */
+static char *given_pids(const struct kunwind_numbers *numbers)
+{
+	char *text = NULL;
+	size_t size, i;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	for (i = 0; i < numbers->nr; i++)
+		fprintf(out, "%s%" PRId64, i ? ", " : numbers->nr > 1 ? "es " : " ", numbers->number[i]);
+	return fclose(out) ? NULL : text;
+}
+
 void kunwind_empty_print(const struct kunwind_empty *empty, const struct kunwind_options *options)
 {
 	const char *own = empty->own ? "; --all selects kunwind's own events, too" : "";
 	char *names = list(&empty->names), *processes = list(&empty->processes);
+	char *events = given_events(&options->events), *pids = given_pids(&options->pids);
 
-	if (!names || !processes)
+	if (!names || !processes || !events || !pids)
 		kunwind_tool_error("out of memory");
 	else if (*names)
-		kunwind_tool_error("no event matches \"%s\": the trace has %s%s",
-				   options->pattern ? options->pattern : "", names, own);
+		kunwind_tool_error("no event matches \"%s\": the trace has %s%s", events, names, own);
 	else if (*processes)
-		kunwind_tool_error("no event of process %" PRId64 ": the trace has processes %s%s",
-				   options->only_pid, processes, own);
+		kunwind_tool_error("no event of process%s: the trace has processes %s%s", pids, processes,
+				   own);
 	else
 		kunwind_tool_error("no events%s%s", empty->filtered ?
 				   " of the threads and times that the options select" : "", own);
 	free(names);
 	free(processes);
+	free(events);
+	free(pids);
 }
 
 static void free_seen(struct kunwind_seen *seen)

@@ -106,6 +106,36 @@ def test_threads(trace):
     check("show: no such thread", "no events of the threads and times" in run("show", "--comm", "ap", trace, status=1).stderr)
 
 
+def test_lists(trace):
+    """An option may be repeated, and takes a list with commas: what one of its items selects."""
+    def events(*options):
+        lines = run("show", "--tsv", "--all", *options, trace).stdout.splitlines()
+        return sorted(line.split("\t")[2:] for line in lines if line.startswith("event"))
+
+    for option, one, two in (("-e", "openat", "read"), ("-p", "100", "300"), ("--tid", "101", "200"), ("--comm", "o*r", "a?p")):
+        each = sorted(events(option, one) + events(option, two))
+        check("%s: both items select something else" % option, events(option, one) and events(option, two) and
+              events(option, one) != events(option, two))
+        for options in ((option, one, option, two), (option, "%s,%s" % (two, one))):
+            same("show %s: what one of the items selects" % " ".join(options), events(*options), each)
+            for more in ((), ("--from", "0")):
+                counts = [report(trace, "--all", *more, *choice)["trace"]["events"]
+                          for choice in ((option, one), (option, two), options)]
+                same("report %s: number of events" % " ".join((*more, *options)), counts[2], counts[0] + counts[1])
+            run("flamegraph", "--all", *options, "-o", "-", "--base", trace, trace)
+    same("different options: an event must match each", len(events("-e", "read,futex", "--tid", "101,300")),
+         len(events("-e", "futex", "--tid", "101")) + len(events("-e", "read", "--tid", "300")))
+    for option, value, wanted in (
+            ("-e", "openat,,read", "--event: an item of the list is empty"), ("-e", "read,", "--event: an item of the list is empty"),
+            ("--comm", ",a", "--comm: an item of the list is empty"), ("-p", "1,x", "--pid takes the number of a process, not: 1,x"),
+            ("-p", "1,", "--pid takes the number of a process, not: 1,"), ("--tid", "1,,2", "--tid takes the number of a thread, not: 1,,2")):
+        for command in ("show", "report"):
+            check("%s %s %s: an error" % (command, option, value), wanted in run(command, option, value, trace, status=1).stderr)
+    for options, wanted in ((("-p", "77,78"), "no event of processes 77, 78: the trace has processes 100, 200, 0, 300"),
+                            (("-e", "x", "-e", "y"), 'no event matches "x,y": the trace has ')):
+        check("show %s: the message names all items" % " ".join(options), wanted in run("show", *options, trace, status=1).stderr)
+
+
 def test_counts(trace):
     """The number of events is that of the events that show prints."""
     for options in (["-e", "read"], ["-e", "sched_switch"], ["-e", "[!k]*"],
@@ -225,6 +255,7 @@ def main():
         test_reversed(trace)
         test_durations(trace)
         test_threads(trace)
+        test_lists(trace)
         test_counts(trace)
         test_exports(trace, work)
         test_random(work)

@@ -23,6 +23,7 @@ int analyze_waits(int argc, char **argv);
 	"  -p, --pid PID        only this process\n" \
 	"      --tid TID        only this thread\n" \
 	"      --comm PATTERN   only threads whose name matches\n" \
+	"                       Each of these four may be repeated, and takes a list: 1,2\n" \
 	"      --from TIME      only what happens from TIME on, and before the other TIME:\n" \
 	"      --to TIME        seconds from the trace's beginning, or HH:MM:SS\n" \
 	"      --duration MIN[..MAX]  only system calls and times off the CPU that take so\n" \

@@ -305,7 +305,7 @@ static bool read_base(struct flamegraph *graph)
 	graph->base.options = graph->samples.options;
 	graph->base.which = "base: ";
 	ok = samples_read(&graph->base, &path, 1, NULL, NULL) && analyze_remarks(&graph->base);
-	graph->base.options.debug_dirs = NULL;	/* the other trace's samples own them */
+	kunwind_options_init(&graph->base.options);	/* the other trace's samples own the lists */
 	if (ok)
 		merge_base(&graph->merged, &graph->samples.calls, &graph->base.calls);
 	return ok;

@@ -47,13 +47,13 @@ static bool is_filtered(const struct samples *samples)
 {
 	const struct kunwind_filter *filter = &samples->options.filter;
 
-	return filter->from.kind != WHEN_NONE || filter->to.kind != WHEN_NONE || filter->tid >= 0 ||
-	       filter->comm || !kunwind_filter_any_duration(filter);
+	return filter->from.kind != WHEN_NONE || filter->to.kind != WHEN_NONE || filter->tids.nr ||
+	       filter->comms.nr || !kunwind_filter_any_duration(filter);
 }
 
 bool analyze_selects(const struct samples *samples)
 {
-	return is_filtered(samples) || samples->options.pattern || samples->options.only_pid >= 0;
+	return is_filtered(samples) || samples->options.events.nr || samples->options.pids.nr;
 }
 
 bool analyze_has_weight(const struct samples *samples, int weight)

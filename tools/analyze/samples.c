@@ -492,7 +492,7 @@ static int take(const bt_event *event, int64_t time, void *data)
 	samples->nr_wakings += !strcmp(head.name, "sched_waking");
 	if (scheduler_wakes(head.name))
 		wakes = woken(&now);
-	counts = (options->only_pid < 0 || head.pid == options->only_pid) &&
+	counts = kunwind_numbers_select(&options->pids, head.pid) &&
 		 kunwind_filter_tid(&options->filter, &head);
 	if (!counts && !wakes && !samples->follow)
 		return KUNWIND_TRACE_GO_ON;
@@ -583,7 +583,7 @@ static bool read_selection(struct samples *samples, struct selection *selection)
 	ok = kunwind_reading_bare(samples->reading, take, &measured);
 	for (i = 0; ok && i < measured.nr_threads; i++)
 		call_does_not_return(&measured, &measured.thread[i], NULL);
-	measured.options.debug_dirs = NULL;	/* of samples */
+	kunwind_options_init(&measured.options);	/* samples owns the lists */
 	samples_free(&measured);
 	return ok;
 }

@@ -4,7 +4,6 @@
  *
  * Times are integers, so limits are exact to the nanosecond.
  */
-#include <fnmatch.h>
 #include <string.h>
 #include <time.h>
 
@@ -17,8 +16,14 @@
 void kunwind_filter_init(struct kunwind_filter *filter)
 {
 	*filter = (struct kunwind_filter){
-		.tid = -1, .shortest = -1, .longest = -1, .begin = INT64_MIN, .end = INT64_MAX,
+		.shortest = -1, .longest = -1, .begin = INT64_MIN, .end = INT64_MAX,
 	};
+}
+
+void kunwind_filter_exit(struct kunwind_filter *filter)
+{
+	kunwind_numbers_free(&filter->tids);
+	kunwind_patterns_free(&filter->comms);
 }
 
 /*
@@ -117,8 +122,6 @@ static bool take_when(const char *option, const char *value, struct kunwind_when
 
 bool kunwind_filter_take(struct kunwind_filter *filter, int c, const char *value)
 {
-	uint64_t number;
-
 	switch (c) {
 	case FILTER_FROM:
 		if (!take_when("--from", value, &filter->from))
@@ -129,15 +132,9 @@ bool kunwind_filter_take(struct kunwind_filter *filter, int c, const char *value
 			return false;
 		break;
 	case FILTER_TID:
-		if (!kunwind_tool_number(value, INT32_MAX, &number)) {
-			kunwind_tool_error("--tid takes the number of a thread, not: %s", value);
-			return false;
-		}
-		filter->tid = (int64_t)number;
-		return true;
+		return kunwind_numbers_add(&filter->tids, "--tid", "thread", value);
 	case FILTER_COMM:
-		filter->comm = value;
-		return true;
+		return kunwind_patterns_add(&filter->comms, "--comm", value);
 	case FILTER_DURATION:
 		filter->longest = -1;
 		if (read_durations(value, filter))
@@ -201,12 +198,12 @@ int64_t kunwind_filter_clamp(const struct kunwind_filter *filter, int64_t time)
 
 bool kunwind_filter_tid(const struct kunwind_filter *filter, const struct kunwind_head *head)
 {
-	return filter->tid < 0 || head->tid == filter->tid;
+	return kunwind_numbers_select(&filter->tids, head->tid);
 }
 
 bool kunwind_filter_comm(const struct kunwind_filter *filter, const struct kunwind_head *head)
 {
-	return !filter->comm || !fnmatch(filter->comm, head->comm, 0);
+	return kunwind_patterns_select(&filter->comms, head->comm);
 }
 
 bool kunwind_filter_duration(const struct kunwind_filter *filter, int64_t ns)

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "event.h"
+#include "list.h"
 
 /* A time that the user gives. */
 struct kunwind_when {
@@ -18,8 +19,8 @@ struct kunwind_when {
 
 struct kunwind_filter {
 	struct kunwind_when from, to;
-	int64_t tid;			/* -1: all */
-	const char *comm;		/* pattern; NULL: all */
+	struct kunwind_numbers tids;
+	struct kunwind_patterns comms;
 	int64_t shortest, longest;	/* nanoseconds, inclusive; -1: no limit */
 	/* set by kunwind_filter_begin(): nanoseconds since 1970; to is exclusive */
 	int64_t begin, end;
@@ -34,6 +35,7 @@ enum { FILTER_FROM = 512, FILTER_TO, FILTER_TID, FILTER_COMM, FILTER_DURATION };
 	{ "tid", required_argument, NULL, FILTER_TID }, { "to", required_argument, NULL, FILTER_TO }
 
 void kunwind_filter_init(struct kunwind_filter *filter);
+void kunwind_filter_exit(struct kunwind_filter *filter);
 
 /* Takes the option @c. Returns false after a message if @value is wrong. */
 bool kunwind_filter_take(struct kunwind_filter *filter, int c, const char *value);

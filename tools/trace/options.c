@@ -2,7 +2,6 @@
 /*
  * options.c - the options that all commands reading traces have
  */
-#include <fnmatch.h>
 #include <stdlib.h>
 
 #include "options.h"
@@ -12,7 +11,6 @@
 void kunwind_options_init(struct kunwind_options *options)
 {
 	*options = (struct kunwind_options){
-		.only_pid = -1,
 		.symbols.size = sizeof(options->symbols),
 	};
 	kunwind_filter_init(&options->filter);
@@ -20,6 +18,9 @@ void kunwind_options_init(struct kunwind_options *options)
 
 void kunwind_options_exit(struct kunwind_options *options)
 {
+	kunwind_numbers_free(&options->pids);
+	kunwind_patterns_free(&options->events);
+	kunwind_filter_exit(&options->filter);
 	free(options->debug_dirs);
 }
 
@@ -44,23 +45,15 @@ static bool add_debug_dir(struct kunwind_options *options, const char *dir)
 
 bool kunwind_options_take(struct kunwind_options *options, int c, const char *value)
 {
-	uint64_t pid;
-
 	switch (c) {
 	case 'a':
 		options->all = true;
 		return true;
 	case 'e':
-		options->pattern = value;
-		return true;
+		return kunwind_patterns_add(&options->events, "--event", value);
 	case 'p':
 		/* 0: the idle tasks */
-		if (!kunwind_tool_number(value, INT32_MAX, &pid)) {
-			kunwind_tool_error("--pid takes the number of a process, not: %s", value);
-			return false;
-		}
-		options->only_pid = (int64_t)pid;
-		return true;
+		return kunwind_numbers_add(&options->pids, "--pid", "process", value);
 	case 'P':
 		options->progress = true;
 		return true;
@@ -89,6 +82,6 @@ bool kunwind_options_event(const struct kunwind_options *options, const char *na
 
 	if (!call)
 		call = kunwind_syscall_left(name);
-	return !options->pattern || !fnmatch(options->pattern, name, 0) ||
-	       (call && !fnmatch(options->pattern, call, 0));
+	return kunwind_patterns_select(&options->events, name) ||
+	       (call && kunwind_patterns_select(&options->events, call));
 }

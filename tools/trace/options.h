@@ -6,16 +6,16 @@
 #define KUNWIND_TRACE_OPTIONS_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "filter.h"
+#include "list.h"
 #include "libkunwind-symbolize.h"
 
 struct kunwind_options {
 	bool all;		/* also what the command leaves out by default */
 	bool offsets;		/* kunwind-analyze: tell apart functions without names */
-	int64_t only_pid;	/* -1: all */
-	const char *pattern;	/* of the events' names; NULL: all */
+	struct kunwind_numbers pids;
+	struct kunwind_patterns events;	/* their names */
 	struct kunwind_filter filter;
 	bool no_kernel;		/* leave out kernel stacks */
 	bool progress;		/* print progress also where standard error is no terminal */
@@ -40,7 +40,7 @@ void kunwind_options_exit(struct kunwind_options *options);
 bool kunwind_options_take(struct kunwind_options *options, int c, const char *value);
 
 /*
- * Returns whether the pattern selects an event, by its whole name or by the system
+ * Returns whether the patterns select an event, by its whole name or by the system
  * call in it: "openat" selects syscall_entry_openat and syscall_exit_openat.
  */
 bool kunwind_options_event(const struct kunwind_options *options, const char *name);
