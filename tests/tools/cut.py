@@ -160,6 +160,14 @@ def main():
             file.write(text.replace("lttng-modules", "other"))
         check("a trace of another tracer is left to the library",
               "cannot be opened" in shown(other, tmp, status=1)[1])
+        damaged = variant(whole, "metadata-damaged", lambda data: data)
+        with open(os.path.join(damaged, "metadata"), "w") as file:
+            file.write(text.replace("typealias", "typo", 1))
+        for command in ("show", "report"):
+            done = subprocess.run([KUNWIND, command, damaged], capture_output=True, text=True)
+            same("kunwind %s: damaged metadata: the messages" % command, (done.returncode, done.stderr.splitlines()),
+                 (1, ["kunwind %s: the trace cannot be opened" % command, "  Cannot create trace for `%s`." % damaged,
+                      '  Its metadata may be damaged: "babeltrace2 TRACE" prints the cause']))
         same("no temporary file is left", os.listdir(tmp), [])
         finish()
 

@@ -50,20 +50,30 @@ struct kunwind_trace {
 	bool failed;
 };
 
-/* Prints @what and up to 3 causes from the library, the innermost first. */
+/*
+ * Prints @what and up to 3 causes from the library, the innermost first. Further ones
+ * that only describe the library's objects, with their addresses, are left out. Of
+ * damaged metadata, the library keeps the cause for its log.
+ */
 static void say_error(const char *what)
 {
 	const bt_error *error = bt_current_thread_take_error();
-	uint64_t i, nr = error ? bt_error_get_cause_count(error) : 0;
+	uint64_t i, nr = error ? bt_error_get_cause_count(error) : 0, printed = 0;
+	bool metadata = false;
 
 	kunwind_tool_error("%s", what);
 	for (i = 0; i < nr && i < 3; i++) {
-		const bt_error_cause *cause = bt_error_borrow_cause_by_index(error, i);
+		const char *cause = bt_error_cause_get_message(bt_error_borrow_cause_by_index(error, i));
 
+		if (i && strstr(cause, "-addr=0x"))
+			continue;
 		fputs("  ", stderr);
-		kunwind_tool_text(stderr, bt_error_cause_get_message(cause), "");
+		kunwind_tool_text(stderr, cause, "");
 		putc('\n', stderr);
+		metadata = !printed++ && !strncmp(cause, "Cannot create trace", 19);
 	}
+	if (metadata)
+		fputs("  Its metadata may be damaged: \"babeltrace2 TRACE\" prints the cause\n", stderr);
 	if (error)
 		bt_error_release(error);
 }
