@@ -367,8 +367,8 @@ struct kunwind_code {
 	bool unsure;		/* the result holds only if a call that nops follow returns */
 	bool jumps;		/* an unconditional jump leads to the return */
 	bool jumps_later;	/* such a jump follows a call on the path */
-	s8 pushed;		/* the return takes the register (its number in instructions) that the
-				 * path pushed on an empty frame, or KUNWIND_CODE_OTHER; -1: no */
+	s8 pushed;		/* the return takes a word that the path pushed on an empty frame: the
+				 * register's number in instructions, or KUNWIND_CODE_OTHER; -1: no */
 };
 #define KUNWIND_CODE_OTHER	16	/* a pushed word that is no register */
 
@@ -400,6 +400,13 @@ struct kunwind_analysis_cache {
 		struct kunwind_code code;
 		bool yes;
 	} entry[1U << KUNWIND_ANALYSIS_CACHE_BITS];
+};
+
+/* How the first frame was left, if that is known. */
+enum kunwind_entry {
+	KUNWIND_ENTRY_UNKNOWN,
+	KUNWIND_ENTRY_SYSCALL,
+	KUNWIND_ENTRY_OTHER,		/* an interrupt or exception */
 };
 
 /**
@@ -434,6 +441,7 @@ struct kunwind_analysis_cache {
  *	false, the walk ends before the first guess
  * @i386: in: the code is 32-bit code, to be walked by kunwind_walk_i386(): its
  *	addresses and registers are below 2^32
+ * @entry: in: how the first frame was left (enum kunwind_entry)
  *
  * The other members are private to the walk.
  */
@@ -459,6 +467,7 @@ struct kunwind_walk {
 	u32 budget;
 	bool guess;
 	bool i386;
+	u8 entry;		/* enum kunwind_entry */
 };
 
 /**

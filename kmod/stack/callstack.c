@@ -179,6 +179,7 @@ walk_space(struct kunwind_space *space, const struct pt_regs *pt, u32 valid,
 		walk.regs = *regs;
 	else
 		kunwind_regs_load_frame(&walk.regs, pt, valid);
+	walk.entry = KUNWIND_ENTRY_UNKNOWN;
 	walk.i386 = kunwind_regs_i386(pt);
 	walk.addresses = request->store;
 	walk.capacity = request->capacity;
@@ -191,8 +192,10 @@ walk_space(struct kunwind_space *space, const struct pt_regs *pt, u32 valid,
 	} else if (walk.replay && !walk.i386 && kunwind_replay_walk(&walk)) {
 		reason = KUNWIND_COMPLETE;
 	} else {
-		if (!regs)
+		if (!regs) {
 			regs_load(&walk.regs, pt, valid);
+			walk.entry = (long)pt->orig_ax == -1 ? KUNWIND_ENTRY_OTHER : KUNWIND_ENTRY_SYSCALL;
+		}
 		walk.trust = request->trust;
 		walk.guess = request->trust || READ_ONCE(guess);
 		walk.unread[0] = walk.unread[1] = 0;

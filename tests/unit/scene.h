@@ -34,6 +34,7 @@ static u64 stack[WORDS];
 static struct kunwind_regs regs;
 static struct kunwind_mem mem;
 static u32 room;		/* capacity of a walk, in addresses */
+static u8 entry;		/* enum kunwind_entry */
 static u64 unread[2];		/* where the last walk could not read */
 
 static inline void scene(void)
@@ -57,6 +58,7 @@ static inline void scene(void)
 	regs.r[KUNWIND_RSP] = STACK;
 	regs.valid = KUNWIND_ALL_REGS;
 	room = 8;
+	entry = KUNWIND_ENTRY_UNKNOWN;
 }
 
 /* Adds object number ranges->nr + 1, of @len bytes, mapped as a whole. */
@@ -101,7 +103,7 @@ static inline void walk_is(const char *name, enum kunwind_reason want, unsigned 
 		unsigned long *addresses = malloc(room * sizeof(*addresses));
 		struct kunwind_walk walk = {
 			.ranges = ranges, .cache = round ? &cache : NULL, .mem = mem, .regs = regs,
-			.addresses = addresses, .capacity = room,
+			.addresses = addresses, .capacity = room, .entry = entry,
 		};
 		enum kunwind_reason reason = kunwind_walk(&walk);
 		bool same = reason == want && walk.count == 1 + nr;

@@ -302,13 +302,61 @@ static void test_after_syscall(void)
 			     NO_OBJECT, CALLER);
 		regs.valid &= ~KUNWIND_REG(KUNWIND_RCX);
 		WALK("after a system call, rcx is not known: the rule of the address", NO_OBJECT, CALLER + 2);
+		entry = KUNWIND_ENTRY_SYSCALL;
+		if (last)
+			WALK("a system call, by the kernel's word, at the end of a thread's first function",
+			     COMPLETE);
+		else
+			WALK("a system call, by the kernel's word: the rule of the call", NO_OBJECT, CALLER);
 		regs.valid = KUNWIND_ALL_REGS;
+		entry = KUNWIND_ENTRY_OTHER;
+		WALK("no system call, by the kernel's word, although rcx is the address: the rule of the address",
+		     NO_OBJECT, CALLER + 2);
+		entry = KUNWIND_ENTRY_UNKNOWN;
 		code[0xff] = 0x04;
 		WALK("rcx is the address, but no system call precedes it", NO_OBJECT, CALLER + 2);
 	}
 	/* a full rule, and no function after it */
 	regs.r[KUNWIND_RA] = regs.r[KUNWIND_RCX] = CODE(1, 0x300);
 	WALK("a system call at the end of the last function", NO_OBJECT, CALLER);
+}
+
+/* Code with a system call as the last instruction of the first function. */
+static void syscall_at_end(const char *second)
+{
+	static u8 code[0x300];
+
+	scene();
+	OBJECT(0x300, { 0x000, 0x100, "" }, { 0x100, 0x100, second }, { 0x200, 0x100, "S" });
+	memset(code, 0x90, sizeof(code));
+	memcpy(code + 0xfe, "\x0f\x05", 2);
+	mem.code_lo = CODE(1, 0);
+	mem.code_hi = CODE(1, sizeof(code));
+	mem.code_delta = (u64)(uintptr_t)code - CODE(1, 0);
+}
+
+static void test_after_syscall_budget(void)
+{
+	u32 budget, complete = 0;
+
+	syscall_at_end("07 10");
+	regs.r[KUNWIND_RA] = regs.r[KUNWIND_RCX] = CODE(1, 0x100);
+	for (budget = 1; budget < 40; budget++) {
+		unsigned long addresses[8];
+		struct kunwind_walk walk = { .ranges = ranges, .cache = &cache, .mem = mem, .regs = regs,
+					     .addresses = addresses, .capacity = 8, .budget = budget };
+
+		complete += kunwind_walk(&walk) == KUNWIND_COMPLETE;
+	}
+	tap_ok(!complete, "any budget that ends after a system call: the next function does not end the stack");
+	WALK("the budget suffices: the rule of the system call", NO_OBJECT, CALLER);
+
+	syscall_at_end("0e 18");
+	regs.r[KUNWIND_RA] = CODE(1, 0x250);
+	stack[0] = CODE(1, 0x100);
+	entry = KUNWIND_ENTRY_SYSCALL;
+	WALK("a signal interrupted a frame after another function's system call: the rule of the address",
+	     NO_OBJECT, stack[0], CALLER + 3);
 }
 
 static void test_minus_one(void)
@@ -564,6 +612,7 @@ int main(void)
 	test_trampoline_inside();
 	test_trampoline_budget();
 	test_after_syscall();
+	test_after_syscall_budget();
 	test_minus_one();
 	test_trampoline_end();
 	test_signal_stack();

@@ -591,6 +591,12 @@ static bool kunwind_walk_attr may_change(const struct kunwind_insn *insn, u32 re
 	       jumps(insn) || goes_elsewhere(insn);
 }
 
+static bool kunwind_walk_attr pushes(const struct kunwind_insn *insn)
+{
+	return !insn->map && (insn->op >> 3 == 10 || insn->op == 0x68 || insn->op == 0x6a ||
+			      (insn->op == 0xff && (insn->modrm >> 3 & 7) == 6));
+}
+
 bool kunwind_walk_attr kunwind_code_keeps(struct kunwind_mem *mem, u64 from, u32 reg, bool *returns)
 {
 	struct kunwind_text text = { .mem = mem, .left = MOST_STRAIGHT };
@@ -601,11 +607,11 @@ bool kunwind_walk_attr kunwind_code_keeps(struct kunwind_mem *mem, u64 from, u32
 	*returns = false;
 	while (kunwind_insn_next(&text, at, &insn)) {
 		at += insn.length;
-		if (insn.map || insn.op >> 3 != 10) {
+		if (!pushes(&insn)) {
 			kept &= !may_change(&insn, reg);
 			continue;
 		}
-		kept &= ((insn.op & 7u) | insn.rm_high << 3) == reg;
+		kept &= insn.op >> 3 == 10 && ((insn.op & 7u) | insn.rm_high << 3) == reg;
 		*returns = kunwind_insn_next(&text, at, &insn) && !insn.map && insn.op == 0xc3;
 		return kept;
 	}

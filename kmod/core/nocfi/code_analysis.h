@@ -33,16 +33,16 @@ void kunwind_code_read(struct kunwind_mem *mem, u64 from, u64 to, struct kunwind
 u64 kunwind_code_tail(struct kunwind_mem *mem, u64 from, u64 lo, u64 hi, u32 *left);
 
 /*
- * Whether the code from @from up to the next push of the register @reg (its number
- * in instructions) does not write that register, in a straight line. *returns:
- * whether a return follows directly: then it jumps to the pushed word.
+ * Whether the next push from @from on is of the register @reg (its number in
+ * instructions), and the code before it does not write that register, and does not
+ * jump. *returns: a return follows the push directly: it jumps to the pushed word.
  */
 bool kunwind_code_keeps(struct kunwind_mem *mem, u64 from, u32 reg, bool *returns);
 
 /*
- * Where the code at @ip continues after a system call that returned 0, if it
- * tests the result and jumps: after the tests and jumps. Else @ip. @behind: the
- * eight bytes of code before @ip.
+ * If the code at @ip tests the result of a system call and jumps: returns the address
+ * that is reached when the result is 0. Otherwise returns @ip. @behind: the eight
+ * bytes of code before @ip.
  */
 u64 kunwind_code_after_zero(struct kunwind_mem *mem, u64 behind, u64 ip);
 

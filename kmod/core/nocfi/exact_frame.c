@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
  * exact_frame.c - what the registers of an exact frame, and the code just before
- * it, say of its return address
+ * it, say about its return address
  *
  * For frames without unwind information that have not called: the first frame of
  * a walk, and one that a signal interrupted (step.c). Any context, NMI included.

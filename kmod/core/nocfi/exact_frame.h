@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * exact_frame.h - what the registers of an exact frame, and the code just before
- * it, say of its return address (exact_frame.c)
+ * it, say about its return address (exact_frame.c)
  *
  * Any context, NMI included. The caller must have no window open.
  */
@@ -15,8 +15,8 @@
  * KUNWIND_CODE_OTHER) on an empty frame, and returns to it. If the register holds a
  * return address, the function has popped its own (musl's vfork(), because the
  * child would overwrite it): returns true, *@found is true, and @c is that address.
- * If the pushed value is not known: returns true, *@found is false. Else false: the
- * return is a jump.
+ * If the pushed value is not known: returns true, *@found is false. Returns false if
+ * the return is a jump to the pushed word.
  */
 bool kunwind_exact_pushed(struct kunwind_walk *walk, const struct kunwind_nocfi_frame *frame, u32 reg,
 			  struct kunwind_candidate *c, bool *found);

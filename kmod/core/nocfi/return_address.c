@@ -385,8 +385,8 @@ void kunwind_walk_attr kunwind_prove(struct kunwind_walk *walk,
 }
 
 /*
- * The signal frame does not say which handler it was made for. The frame is in
- * the nearest handler before its address, or in another function.
+ * The signal frame does not say which handler it was made for. If the frame is in
+ * a handler, it is in the nearest one at or before its address.
  */
 bool kunwind_walk_attr kunwind_proof_handles(struct kunwind_walk *walk,
 					     const struct kunwind_nocfi_frame *frame,

@@ -262,8 +262,9 @@ static bool kunwind_walk_attr one_return(struct kunwind_walk *walk,
 		 * Or the part of another function that seldom runs. Such parts of
 		 * several functions lie together, and end with a jump.
 		 */
-		if ((exact ? code.jumps_later : code.jumps) && c->proof == KUNWIND_PROOF_POSSIBLE &&
-		    !kunwind_range_is_jit(frame->range) && frame->ip - c->target >= MOST_DIRECT)
+		if ((exact ? code.jumps_later : code.jumps) && !kunwind_range_is_jit(frame->range) &&
+		    ((c->proof == KUNWIND_PROOF_POSSIBLE && frame->ip - c->target >= MOST_DIRECT) ||
+		     (c->proof == KUNWIND_PROOF_HANDLER && !kunwind_proof_handles(walk, frame, c))))
 			return false;
 	}
 	/* The code ahead assumes that calls return. Some never do (Go's mcall()). */
@@ -393,6 +394,9 @@ static void kunwind_walk_attr scan(struct kunwind_walk *walk,
 			    found->proof == KUNWIND_PROOF_NO_CALL && (c.slot & 15) == 8 &&
 			    kunwind_code_outermost(&walk->mem, c.ra))
 				c.proof = KUNWIND_PROOF_OUTERMOST;
+			/* The signal frame of a handler that has returned says nothing. */
+			if (c.proof == KUNWIND_PROOF_HANDLER && !kunwind_proof_handles(walk, frame, &c))
+				c.proof = KUNWIND_PROOF_NO_CALL;
 			/* The interrupted frame is above a handler's return address. */
 			if (c.proof == KUNWIND_PROOF_HANDLER) {
 				if (found->proof == KUNWIND_PROOF_NO_CALL)
@@ -543,8 +547,7 @@ static bool kunwind_walk_attr by_proven_rbp(struct kunwind_walk *walk, struct tr
 static bool kunwind_walk_attr by_proven_word(struct kunwind_walk *walk, struct trial *t)
 {
 	scan(walk, &t->frame, t->framed ? min(t->end, t->frame.bp) : t->end, t->framed, &t->word);
-	if (t->word.proof == KUNWIND_PROOF_PROVEN ||
-	    (t->word.proof == KUNWIND_PROOF_HANDLER && kunwind_proof_handles(walk, &t->frame, &t->word)))
+	if (t->word.proof == KUNWIND_PROOF_PROVEN || t->word.proof == KUNWIND_PROOF_HANDLER)
 		returned_by_code(walk, &t->frame, &t->word);
 	else if (t->word.proof == KUNWIND_PROOF_OUTERMOST)
 		returned(walk, &t->word, false, 0);
@@ -601,7 +604,7 @@ static bool kunwind_walk_attr guess_rbp(struct kunwind_walk *walk, struct trial 
 {
 	const struct kunwind_range *range = t->frame.range;
 
-	if (!t->framed || (t->word.proof == KUNWIND_PROOF_NEAR ?
+	if (!t->framed || t->fp.proof == KUNWIND_PROOF_HANDLER || (t->word.proof == KUNWIND_PROOF_NEAR ?
 				   range && !kunwind_range_is_jit(range) :
 				   t->word.proof == KUNWIND_PROOF_POSSIBLE &&
 					   kunwind_proof_uses_rbp(walk, t->word.ra - 1)))

@@ -149,7 +149,7 @@ slow_nocfi(struct kunwind_walk *walk, bool exact, enum kunwind_reason reason,
 
 /*
  * Whether the code at @addr, after a system call, compares its result. Then the
- * call returns: no function begins with a comparison of rax.
+ * call returns: C functions do not begin with a comparison of rax.
  */
 static noinline bool kunwind_walk_attr compares_result(struct kunwind_walk *walk, u64 addr)
 {
@@ -161,13 +161,24 @@ static noinline bool kunwind_walk_attr compares_result(struct kunwind_walk *walk
 }
 
 /*
+ * Whether the frame at @addr, after a system call, has made that call. For the
+ * first frame, the caller of the walk may know. Otherwise by rcx: SYSCALL stores
+ * @addr there (SDM; not with FRED). After an interrupt at the first instruction of
+ * the next function, rcx normally has another value.
+ */
+static bool kunwind_walk_attr made_syscall(const struct kunwind_walk *walk, u64 addr)
+{
+	if (walk->entry != KUNWIND_ENTRY_UNKNOWN && addr == walk->addresses[0])
+		return walk->entry == KUNWIND_ENTRY_SYSCALL;
+	return walk->regs.valid & KUNWIND_REG(KUNWIND_RCX) && walk->regs.r[KUNWIND_RCX] == addr;
+}
+
+/*
  * The rule for an exact frame whose address @addr follows a system call. The
  * function may end there, if the call does not return (glibc's clone()): then the
  * rule for @addr is the next function's. A system call changes no rule, so the
- * rule for its last byte is right, provided that the frame has made it: the
- * processor sets rcx to @addr (SDM, SYSCALL). An interrupt at the first instruction
- * of the next function leaves rcx as it was. Clears *keep if the two rules differ:
- * then the address alone does not say which is right.
+ * rule for its last byte is right, provided that the frame has made it. Clears
+ * *keep if the two rules differ: then the address does not say which is right.
  */
 static noinline enum kunwind_reason kunwind_walk_attr
 rule_after_syscall(struct kunwind_walk *walk, u64 addr, struct kunwind_rule *rule,
@@ -180,16 +191,17 @@ rule_after_syscall(struct kunwind_walk *walk, u64 addr, struct kunwind_rule *rul
 	bool call_end;
 
 	*table = NULL;
-	reason = kunwind_walk_rule(walk, addr, true, sp, rule, table, end);
+	*end = false;
 	if (!kunwind_pay(&walk->mem, KUNWIND_COST_LOOKUP))
 		return KUNWIND_BUDGET_SPENT;
+	reason = kunwind_walk_rule(walk, addr, true, sp, rule, table, end);
 	call_reason = kunwind_walk_rule(walk, addr - 1, false, sp, &call, &call_table, &call_end);
 	if (call_reason == reason && call_end == *end && call_table == *table &&
 	    call.kind == rule->kind && call.reg == rule->reg && call.off == rule->off &&
 	    call.rbp == rule->rbp)
 		return reason;
 	*keep = false;
-	if (!(walk->regs.valid & KUNWIND_REG(KUNWIND_RCX)) || walk->regs.r[KUNWIND_RCX] != addr)
+	if (!made_syscall(walk, addr))
 		return reason;
 	*rule = call;
 	*table = call_table;
@@ -253,17 +265,17 @@ kunwind_slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow_step 
 	/* Set here: at SLOW_END it would cost each cached frame two instructions to keep sp. */
 	walk->unread[0] = walk->regs.r[KUNWIND_RSP];
 	walk->mem.id = id;
+	slow->keep = true;
 	if (!kunwind_pay(&walk->mem, KUNWIND_COST_LOOKUP)) {
 		slow->reason = KUNWIND_BUDGET_SPENT;
 		return SLOW_END;
 	}
-	rule.kind = KUNWIND_RULE_NONE;
+	rule = (struct kunwind_rule){ .kind = KUNWIND_RULE_NONE };
 	if (exact && kunwind_proof_after_syscall(walk->code) && !compares_result(walk, addr))
 		reason = rule_after_syscall(walk, addr, &rule, &table, &end, &keep);
 	else
 		reason = kunwind_walk_rule(walk, addr, exact, walk->regs.r[KUNWIND_RSP], &rule,
 					   &table, &end);
-	slow->keep = keep;
 	/*
 	 * A signal trampoline without a rule may lie directly after a function,
 	 * or inside one (Breakpad's). Nothing calls a trampoline, so the rule
@@ -294,6 +306,7 @@ kunwind_slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow_step 
 		}
 	}
 	keep &= !trampoline;
+	slow->keep = keep;
 	if (unlikely(end)) {
 		set_entry(walk, addr, keep, end_rule(walk, rule), 0, slow);
 		slow->reason = KUNWIND_COMPLETE;

@@ -21,7 +21,7 @@ struct slow_step {
 	struct kunwind_rule_cache_entry entry;
 	u64 ret;
 	u8 reason;		/* enum kunwind_reason */
-	bool keep;		/* the rule depends only on the address */
+	bool keep;		/* the result may be noted for replay (replay.c) */
 	struct kunwind_found how;	/* with SLOW_STEPPED */
 };
 

@@ -446,6 +446,7 @@ static __always_inline enum step miss_step(struct kunwind_walk *walk, struct wal
 		step = STEP_AGAIN;
 		break;
 	case SLOW_END:
+		state->notable &= slow->keep;
 		state->reason = slow->reason;
 		return STEP_END;
 	}

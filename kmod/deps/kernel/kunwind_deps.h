@@ -111,9 +111,9 @@ static __always_inline u64 kunwind_mem_space(const struct kunwind_mem *mem)
 }
 
 /*
- * The base of the segment fs of the current task's user code; 0: not known. The
- * kernel changes it only when it switches tasks. An NMI there may find the next
- * task's base; thread.fsbase was set just before. Where user code cannot change
+ * The base of the segment fs of the current task's user code; 0: not known. While
+ * a walk runs, only a task switch can change it. An NMI during a switch may find the
+ * next task's base; thread.fsbase was set just before. Where user code cannot change
  * the base by an instruction, thread.fsbase is up to date, and no model-specific
  * register is read: that would be a traced event.
  */
@@ -131,12 +131,12 @@ static __always_inline u64 kunwind_mem_fs(const struct kunwind_mem *mem)
 /*
  * The nearest handler of a signal at or before @ip in the current task's program;
  * 0: it has none. The task itself or other threads may change handlers meanwhile.
- * When a task has ended, its sighand is freed after an RCU grace period, and walks
+ * The memory of a freed sighand stays a sighand for an RCU grace period, and walks
  * cannot be preempted.
  */
 static inline notrace u64 kunwind_mem_handler(const struct kunwind_mem *mem, u64 ip)
 {
-	const struct sighand_struct *sighand = READ_ONCE(current->sighand);
+	const struct sighand_struct *sighand = rcu_dereference_raw(current->sighand);
 	u64 nearest = 0, handler;
 	u32 i;
 
