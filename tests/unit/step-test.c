@@ -310,7 +310,7 @@ static void test_after_syscall(void)
 			WALK("a system call, by the kernel's word: the rule of the call", NO_OBJECT, CALLER);
 		regs.valid = KUNWIND_ALL_REGS;
 		entry = KUNWIND_ENTRY_OTHER;
-		WALK("no system call, by the kernel's word, although rcx is the address: the rule of the address",
+		WALK("no system call, by the kernel's word, but rcx is the address",
 		     NO_OBJECT, CALLER + 2);
 		entry = KUNWIND_ENTRY_UNKNOWN;
 		code[0xff] = 0x04;
@@ -348,7 +348,7 @@ static void test_after_syscall_budget(void)
 
 		complete += kunwind_walk(&walk) == KUNWIND_COMPLETE;
 	}
-	tap_ok(!complete, "any budget that ends after a system call: the next function does not end the stack");
+	tap_ok(!complete, "any budget that ends after a system call: no complete stack");
 	WALK("the budget suffices: the rule of the system call", NO_OBJECT, CALLER);
 
 	syscall_at_end("0e 18");
