@@ -47,35 +47,29 @@ void kunwind_empty_note(struct kunwind_empty *empty, const struct kunwind_option
 	}
 }
 
-/* Returns the texts as a list, which the caller frees; NULL: out of memory. */
+/*
+ * Returns the texts as a list, which the caller frees; NULL: out of memory. Item
+ * @most is written as "...".
+ */
+static char *join(char *const *texts, size_t nr, size_t most, const char *separator)
+{
+	char *text = NULL;
+	size_t size, i;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	for (i = 0; i < nr; i++)
+		fprintf(out, "%s%s", i ? separator : "", i == most ? "..." : texts[i]);
+	return fclose(out) ? NULL : text;
+}
+
 static char *list(const struct kunwind_seen *seen)
 {
-	char *text = NULL;
-	size_t size, i;
-	FILE *out = open_memstream(&text, &size);
-
-	if (!out)
-		return NULL;
-	for (i = 0; i < seen->nr; i++)
-		fprintf(out, "%s%s", i ? ", " : "", i == NR_TEXTS - 1 ? "..." : seen->text[i]);
-	return fclose(out) ? NULL : text;
+	return join(seen->text, seen->nr, NR_TEXTS - 1, ", ");
 }
 
-/* Returns the patterns of --event, as list() does. */
-static char *given_events(const struct kunwind_patterns *patterns)
-{
-	char *text = NULL;
-	size_t size, i;
-	FILE *out = open_memstream(&text, &size);
-
-	if (!out)
-		return NULL;
-	for (i = 0; i < patterns->nr; i++)
-		fprintf(out, "%s%s", i ? "," : "", patterns->pattern[i]);
-	return fclose(out) ? NULL : text;
-}
-
-/* Returns the numbers of --pid, after "process", as list() does. */
+/* Returns the numbers of --pid, after "process", as join() does. */
 static char *given_pids(const struct kunwind_numbers *numbers)
 {
 	char *text = NULL;
@@ -93,7 +87,8 @@ void kunwind_empty_print(const struct kunwind_empty *empty, const struct kunwind
 {
 	const char *own = empty->own ? "; --all selects kunwind's own events, too" : "";
 	char *names = list(&empty->names), *processes = list(&empty->processes);
-	char *events = given_events(&options->events), *pids = given_pids(&options->pids);
+	char *events = join(options->events.pattern, options->events.nr, options->events.nr, ",");
+	char *pids = given_pids(&options->pids);
 
 	if (!names || !processes || !events || !pids)
 		kunwind_tool_error("out of memory");
