@@ -12,7 +12,7 @@
  *                 (code_analysis.c), says that the return address is at this
  *                 word, counted from rsp, or else from rbp; or to a function
  *                 that tail-calls such a function
- *   near          to less than MOST_CODE before the frame's own address, in the
+ *   near          to less than KUNWIND_MOST_CODE before the frame's own address, in the
  *                 same mapping, and the code says nothing about the word
  *   possible      to an unknown place (call through a register); or to a
  *                 function that tail-calls through a register or memory; or
@@ -45,7 +45,6 @@
 #include "return_address.h"
 
 #define SYSCALL		0x050f		/* the instruction, as a little-endian word */
-#define MOST_CODE	(1U << 16)	/* bytes of one function */
 #define MOST_READ	4096		/* bytes of it that are read */
 #define BREAKPOINT	0xcc
 #define MOST_JUMPS	3
@@ -292,7 +291,7 @@ static enum kunwind_proof kunwind_walk_attr leads_here(struct kunwind_walk *walk
 	u64 distance = frame->ip - target;
 	struct kunwind_code code;
 
-	if (target < frame->range->start || target > frame->ip || distance >= MOST_CODE)
+	if (target < frame->range->start || target > frame->ip || distance >= KUNWIND_MOST_CODE)
 		return KUNWIND_PROOF_CONTRADICTED;
 	if (distance > MOST_READ)
 		return KUNWIND_PROOF_NEAR;

@@ -11,6 +11,7 @@
 
 #include "../kunwind_core.h"
 
+#define KUNWIND_MOST_CODE	(1U << 16)	/* bytes of one function */
 #define KUNWIND_FRAME_MOST	(1U << 20)	/* bytes from rsp to the frame pointer */
 #define KUNWIND_PROOF_TAILS	1024		/* initial *tails of struct kunwind_nocfi_frame */
 #define KUNWIND_PROOF_COST	2		/* in units of the budget, without reads */

@@ -41,7 +41,6 @@
 
 #define MOST_WORDS	512
 #define MOST_MOVED	4096		/* bytes, by a stub between two frames */
-#define MOST_DIRECT	65536		/* bytes of code of a function that is called directly */
 #define MOST_SWITCHER	4096		/* bytes of code of a function that takes another stack */
 #define COST_OF_STEP	4		/* in units of the budget, without reads */
 
@@ -263,7 +262,7 @@ static bool kunwind_walk_attr one_return(struct kunwind_walk *walk,
 		 * several functions lie together, and end with a jump.
 		 */
 		if ((exact ? code.jumps_later : code.jumps) && !kunwind_range_is_jit(frame->range) &&
-		    ((c->proof == KUNWIND_PROOF_POSSIBLE && frame->ip - c->target >= MOST_DIRECT) ||
+		    ((c->proof == KUNWIND_PROOF_POSSIBLE && frame->ip - c->target >= KUNWIND_MOST_CODE) ||
 		     (c->proof == KUNWIND_PROOF_HANDLER && !kunwind_proof_handles(walk, frame, c))))
 			return false;
 	}
