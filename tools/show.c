@@ -330,8 +330,8 @@ static int handle(const bt_event *event, int64_t time, void *data)
 	if ((!show->options.all && kunwind_history_is_own(head.name)) ||
 	    (!show->options.all && !show->options.events.nr && !kunwind_event_is_sample(head.name) &&
 	     (kunwind_event_is_whole(event) || kunwind_event_is_background(event))) ||
-	    !kunwind_options_event(&show->options, head.name) ||
-	    !kunwind_numbers_select(&show->options.pids, head.pid)) {
+	    !kunwind_numbers_select(&show->options.pids, head.pid) ||
+	    !kunwind_options_event(&show->options, head.name)) {
 		if (!show->events && !kunwind_event_is_background(event))
 			kunwind_empty_note(&show->empty, &show->options, &head);
 		return KUNWIND_TRACE_GO_ON;
@@ -426,6 +426,8 @@ static bool run(struct show *show, char *const *paths, int nr)
 		return true;	/* kunwind_tool_finish() reports it */
 	if (ok && !show->events)
 		kunwind_empty_print(&show->empty, &show->options);
+	else if (ok && show->events != show->limit)
+		kunwind_options_unmatched(&show->options, "");
 	if (kunwind_reading_why_no_kernel(&show->reading))
 		kunwind_tool_error("kernel functions have no names: %s",
 				   kunwind_reading_why_no_kernel(&show->reading));

@@ -31,7 +31,7 @@ static void note(struct kunwind_seen *seen, const char *text)
 	seen->nr += seen->text[seen->nr] != NULL;
 }
 
-void kunwind_empty_note(struct kunwind_empty *empty, const struct kunwind_options *options,
+void kunwind_empty_note(struct kunwind_empty *empty, struct kunwind_options *options,
 			const struct kunwind_head *head)
 {
 	char pid[24];

@@ -24,7 +24,7 @@ struct kunwind_empty {
 };
 
 /* Notes an event that the options do not select. */
-void kunwind_empty_note(struct kunwind_empty *empty, const struct kunwind_options *options,
+void kunwind_empty_note(struct kunwind_empty *empty, struct kunwind_options *options,
 			const struct kunwind_head *head);
 
 /* Prints, on stderr, that no event was selected, and what the trace has. */

@@ -134,6 +134,17 @@ def test_lists(trace):
     for options, wanted in ((("-p", "77,78"), "no event of processes 77, 78: the trace has processes 100, 200, 0, 300"),
                             (("-e", "x", "-e", "y"), 'no event matches "x,y": the trace has ')):
         check("show %s: the message names all items" % " ".join(options), wanted in run("show", *options, trace, status=1).stderr)
+    for options, nothing in (
+            (("-e", "read,opneat"), ("--event opneat",)), (("-e", "opneat,read", "-e", "x*"), ("--event opneat", "--event x*")),
+            (("-e", "syscall_*,read"), ()), (("-e", "read,*"), ()), (("-e", "*,read"), ()), (("--comm", "app,ap"), ("--comm ap",)),
+            (("-e", "read,block_rq_issue", "--pid", "200"), ("--event block_rq_issue",))):
+        for command in (("show",), ("show", "--summary"), ("report",), ("export", "--folded")):
+            done = run(*command, "--all", *options, trace).stderr
+            same("%s %s: which items select nothing" % (" ".join(command), " ".join(options)),
+                 [line for line in done.splitlines() if "selects nothing" in line],
+                 ["kunwind %s: %s selects nothing" % (command[0], item) for item in nothing])
+    done = run("show", "--all", "-n", "1", "-e", "read,opneat", trace).stderr
+    check("show -n: the rest of the trace is not read, so no message", "selects nothing" not in done, done)
 
 
 def test_counts(trace):

@@ -237,6 +237,8 @@ def test_processes(work, app, other):
          "next_one+0x1 %#x\n" % elsewhere)
     same("--at: after the exec", named("%#x %#x\n" % (a, elsewhere), "--at", at + "45", path), "%#x main+0x1\n" % a)
     same("--at: after the unmap", symbolize("%#x\n" % elsewhere, "--at", at + "55", path).stdout, "%#x\n" % elsewhere)
+    same("--at: seconds from the beginning", named("%#x %#x\n" % (a, elsewhere), "--at", "0.000000035", path),
+         "%#x main+0x1\n" % a)
     clock = time.strftime("%H:%M:%S", time.localtime(1700000000))
     same("--at: as kunwind show prints the time", named("%#x %#x\n" % (a, elsewhere), "--at", clock + ".000000045", path),
          "%#x main+0x1\n" % a)
@@ -333,8 +335,10 @@ def test_errors(trace, work):
         ("maps that are none", ["-m", __file__], "no mapping of code"),
         ("maps and PID", ["-m", __file__, "-p", "1"], "stands alone"),
         ("time without a trace", ["-p", str(os.getpid()), "--at", "12:00:00"], "time of a TRACE"),
-        ("no time", ["--at", "noon", trace], "not a time"),
-        ("no time of a day", ["--at", "25:00:00", trace], "not a time"),
+        ("no time", ["--at", "noon", trace], "not: noon"),
+        ("no time of a day", ["--at", "25:00:00", trace], "not: 25:00:00"),
+        ("a time with blanks", ["--at", " 1: 2: 3", trace], "not:  1: 2: 3"),
+        ("nanoseconds of 18 digits", ["--at", "1" * 18, trace], "not: " + "1" * 18),
         ("unknown option", ["--nonsense", trace], "unrecognized option"),
     ]
     for what, arguments, message in table:

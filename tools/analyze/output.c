@@ -99,8 +99,10 @@ bool analyze_remarks(const struct samples *samples)
 				   samples->why_no_kernel);
 	for (i = 0; i < NR_HELPER_FAILURES; i++)
 		remark_unnamed(samples, &samples->unnamed[i]);
-	if (samples->nr_selected)
+	if (samples->nr_selected) {
+		kunwind_options_unmatched(&samples->options, samples->which);
 		return true;
+	}
 	if (analyze_selects(samples))
 		kunwind_tool_error("%sno events%s that the options select%s", samples->which,
 				   is_filtered(samples) ? " of the threads and times" : "",

@@ -72,6 +72,17 @@ static void print_head(const struct report *report)
 	print_losses(samples);
 }
 
+/* An address without a mapping has no object. */
+static void print_function(const struct report *report, const struct line *line)
+{
+	char *const *string = report->samples.calls.string;
+
+	printf("  %s", string[line->name]);
+	if (*string[line->object])
+		printf(" %s(%s)%s", report->colour.dim, string[line->object], report->colour.plain);
+	printf("%s%s\n", line->end ? "  " : "", string[line->end]);
+}
+
 /* Prints the last column. */
 static void print_name(const struct report *report, enum report_table table, const struct line *line)
 {
@@ -85,8 +96,7 @@ static void print_name(const struct report *report, enum report_table table, con
 		printf("  %s %s(fd %" PRId64 ")%s\n", string[line->name], report->colour.dim, line->fd,
 		       report->colour.plain);
 	else if (table >= TABLE_FUNCTIONS && table <= TABLE_CALLEES)
-		printf("  %s %s(%s)%s%s%s\n", string[line->name], report->colour.dim, string[line->object],
-		       report->colour.plain, line->end ? "  " : "", string[line->end]);
+		print_function(report, line);
 	else
 		printf("  %s\n", string[line->name]);
 }

@@ -447,7 +447,7 @@ static void take_cpu(struct moment *now, struct kunwind_stack *stack)
 /* Counts an event of a process that counts. */
 static void count_event(struct samples *samples, const struct kunwind_head *head)
 {
-	const struct kunwind_options *options = &samples->options;
+	struct kunwind_options *options = &samples->options;
 
 	samples->events += kunwind_filter_time(&options->filter, head->time) &&
 			   kunwind_filter_comm(&options->filter, head) &&
@@ -460,7 +460,7 @@ static int take(const bt_event *event, int64_t time, void *data)
 	struct kunwind_head head;
 	struct kunwind_stack stack;
 	struct moment now = { .samples = samples, .event = event, .head = &head, .stack = &stack };
-	const struct kunwind_options *options = &samples->options;
+	struct kunwind_options *options = &samples->options;
 	struct sample_thread *wakes = NULL;
 	int64_t ran = 0;
 	const char *call;

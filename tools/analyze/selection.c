@@ -59,7 +59,7 @@ bool selection_has(const struct samples *samples, uint64_t number, int64_t begin
 	return number / 64 < selection->nr_words && selection->word[number / 64] >> number % 64 & 1;
 }
 
-bool selection_has_event(const struct samples *samples, const char *name, int64_t time)
+bool selection_has_event(struct samples *samples, const char *name, int64_t time)
 {
 	return !samples->measuring && kunwind_filter_any_duration(&samples->options.filter) &&
 	       kunwind_filter_time(&samples->options.filter, time) &&

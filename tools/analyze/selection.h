@@ -28,6 +28,6 @@ void selection_measure(const struct samples *samples, const struct sample *sampl
 bool selection_has(const struct samples *samples, uint64_t number, int64_t begin);
 
 /* Returns whether an event counts that takes no time. */
-bool selection_has_event(const struct samples *samples, const char *name, int64_t time);
+bool selection_has_event(struct samples *samples, const char *name, int64_t time);
 
 #endif /* KUNWIND_ANALYZE_SELECTION_H */

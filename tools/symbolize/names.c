@@ -28,6 +28,7 @@
 #include "names.h"
 #include "programs.h"
 #include "tool.h"
+#include "trace/filter.h"
 #include "trace/trace.h"
 
 #define NSEC		1000000000ll
@@ -179,47 +180,26 @@ static int learn(const bt_event *event, int64_t time, void *data)
 	return KUNWIND_TRACE_FAIL;
 }
 
-/* Reads "22:37:05.1566" in local time, on the day of the trace or the next one. */
-static bool read_clock(const char *text, int64_t begin, int64_t *at)
-{
-	time_t seconds = (time_t)(begin / NSEC);
-	int64_t unit = NSEC / 10, part = 0;
-	struct tm tm;
-	int hour, minute, second, n = 0;
-
-	if (sscanf(text, "%2d:%2d:%2d%n", &hour, &minute, &second, &n) != 3 || !n ||
-	    hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 60)
-		return false;
-	if (text[n] == '.') {
-		for (n++; text[n] >= '0' && text[n] <= '9'; n++, unit /= 10)
-			part += (text[n] - '0') * unit;
-	}
-	if (text[n] || !localtime_r(&seconds, &tm))
-		return false;
-	tm.tm_hour = hour;
-	tm.tm_min = minute;
-	tm.tm_sec = second;
-	tm.tm_isdst = -1;
-	*at = mktime(&tm) * NSEC + part;
-	if (*at / NSEC < begin / NSEC) {
-		tm.tm_mday++;
-		*at = mktime(&tm) * NSEC + part;
-	}
-	return true;
-}
+/* A number of this many digits is nanoseconds since 1970: of the years 2001 to 2286. */
+#define EPOCH_DIGITS	19
 
 static bool read_time(struct names *names, const char *text)
 {
+	struct kunwind_when when;
 	uint64_t number;
 
 	names->at_given = true;
-	if (kunwind_tool_number(text, INT64_MAX, &number)) {
+	if (strlen(text) == EPOCH_DIGITS && kunwind_tool_number(text, INT64_MAX, &number)) {
 		names->at = (int64_t)number;
 		return true;
 	}
-	if (read_clock(text, names->trace_begin, &names->at))
+	if (kunwind_when_read(text, &when)) {
+		names->at = kunwind_when_resolve(&when, names->trace_begin, 0);
 		return true;
-	kunwind_tool_error("not a time: %s (HH:MM:SS.FRACTION, or nanoseconds since 1970)", text);
+	}
+	kunwind_tool_error("--at takes seconds from the trace's beginning (1.5), a clock time "
+			   "(08:30:00.5) or nanoseconds since 1970 (%d digits), not: %s", EPOCH_DIGITS,
+			   text);
 	return false;
 }
 

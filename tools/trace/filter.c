@@ -64,8 +64,7 @@ static const char *read_part(const char *text, int limit, char after, int64_t *v
 	return *value < limit ? text + 3 : NULL;
 }
 
-/* Reads SECONDS or HH:MM:SS, both with a fraction. */
-static bool read_when(const char *text, struct kunwind_when *when)
+bool kunwind_when_read(const char *text, struct kunwind_when *when)
 {
 	int64_t hour, minute;
 	const char *rest;
@@ -113,7 +112,7 @@ static bool read_durations(const char *text, struct kunwind_filter *filter)
 
 static bool take_when(const char *option, const char *value, struct kunwind_when *when)
 {
-	if (read_when(value, when))
+	if (kunwind_when_read(value, when))
 		return true;
 	kunwind_tool_error("%s takes seconds from the trace's beginning (1.5) or a clock time "
 			   "(08:30:00.5), not: %s", option, value);
@@ -154,12 +153,7 @@ bool kunwind_filter_take(struct kunwind_filter *filter, int c, const char *value
 	return true;
 }
 
-/*
- * Returns nanoseconds since 1970. A clock time is of the day of the trace's
- * beginning. If it is more than an hour before the beginning, it is of the next
- * day.
- */
-static int64_t resolve(const struct kunwind_when *when, int64_t begin, int64_t otherwise)
+int64_t kunwind_when_resolve(const struct kunwind_when *when, int64_t begin, int64_t otherwise)
 {
 	time_t seconds = (time_t)(begin / SECOND);
 	struct tm tm;
@@ -183,8 +177,8 @@ static int64_t resolve(const struct kunwind_when *when, int64_t begin, int64_t o
 
 bool kunwind_filter_begin(struct kunwind_filter *filter, int64_t time)
 {
-	filter->begin = resolve(&filter->from, time, INT64_MIN);
-	filter->end = resolve(&filter->to, time, INT64_MAX);
+	filter->begin = kunwind_when_resolve(&filter->from, time, INT64_MIN);
+	filter->end = kunwind_when_resolve(&filter->to, time, INT64_MAX);
 	if (filter->begin < filter->end)
 		return true;
 	kunwind_tool_error("--from must be before --to");
@@ -201,7 +195,7 @@ bool kunwind_filter_tid(const struct kunwind_filter *filter, const struct kunwin
 	return kunwind_numbers_select(&filter->tids, head->tid);
 }
 
-bool kunwind_filter_comm(const struct kunwind_filter *filter, const struct kunwind_head *head)
+bool kunwind_filter_comm(struct kunwind_filter *filter, const struct kunwind_head *head)
 {
 	return kunwind_patterns_select(&filter->comms, head->comm);
 }

@@ -41,6 +41,19 @@ void kunwind_filter_exit(struct kunwind_filter *filter);
 bool kunwind_filter_take(struct kunwind_filter *filter, int c, const char *value);
 
 /*
+ * Reads SECONDS since the trace's beginning or HH:MM:SS, both with a fraction. Returns
+ * false if the text is neither.
+ */
+bool kunwind_when_read(const char *text, struct kunwind_when *when);
+
+/*
+ * Returns nanoseconds since 1970. @begin: of the trace. A clock time is of the day of
+ * the beginning. If it is more than an hour before the beginning, it is of the next
+ * day. WHEN_NONE: returns @otherwise.
+ */
+int64_t kunwind_when_resolve(const struct kunwind_when *when, int64_t begin, int64_t otherwise);
+
+/*
  * Call this at the first event of the trace, before the functions below. Returns
  * false after a message if --from is not before --to.
  */
@@ -66,7 +79,7 @@ int64_t kunwind_filter_clamp(const struct kunwind_filter *filter, int64_t time);
 
 /* Returns whether the event's thread is selected, by its number and name. */
 bool kunwind_filter_tid(const struct kunwind_filter *filter, const struct kunwind_head *head);
-bool kunwind_filter_comm(const struct kunwind_filter *filter, const struct kunwind_head *head);
+bool kunwind_filter_comm(struct kunwind_filter *filter, const struct kunwind_head *head);
 
 /* Returns whether any duration is selected. */
 static inline bool kunwind_filter_any_duration(const struct kunwind_filter *filter)

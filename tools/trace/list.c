@@ -74,15 +74,37 @@ bool kunwind_numbers_add(struct kunwind_numbers *numbers, const char *option, co
 	return true;
 }
 
-bool kunwind_patterns_select(const struct kunwind_patterns *patterns, const char *text)
+#define NR_BITS	64
+
+bool kunwind_patterns_select(struct kunwind_patterns *patterns, const char *text)
 {
+	bool selected = !patterns->nr;
+	uint64_t bit;
 	size_t i;
 
 	for (i = 0; i < patterns->nr; i++) {
-		if (!fnmatch(patterns->pattern[i], text, 0))
-			return true;
+		bit = i < NR_BITS ? UINT64_C(1) << i : 0;
+		if (selected && (!bit || patterns->matched & bit))
+			continue;
+		if (!fnmatch(patterns->pattern[i], text, 0)) {
+			selected = true;
+			patterns->matched |= bit;
+		}
 	}
-	return !patterns->nr;
+	return selected;
+}
+
+const char *kunwind_patterns_unmatched(const struct kunwind_patterns *patterns, size_t *from)
+{
+	size_t i;
+
+	for (i = *from; i < patterns->nr && i < NR_BITS; i++) {
+		if (!(patterns->matched & UINT64_C(1) << i)) {
+			*from = i + 1;
+			return patterns->pattern[i];
+		}
+	}
+	return NULL;
 }
 
 bool kunwind_numbers_select(const struct kunwind_numbers *numbers, int64_t number)

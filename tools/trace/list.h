@@ -13,6 +13,7 @@
 struct kunwind_patterns {
 	char **pattern;		/* of a shell */
 	size_t nr;
+	uint64_t matched;	/* bit n: pattern n has matched a text; the first 64 patterns only */
 };
 
 struct kunwind_numbers {
@@ -29,8 +30,11 @@ bool kunwind_numbers_add(struct kunwind_numbers *numbers, const char *option, co
 			 const char *value);
 
 /* Return whether the list is empty, or an item matches. */
-bool kunwind_patterns_select(const struct kunwind_patterns *patterns, const char *text);
+bool kunwind_patterns_select(struct kunwind_patterns *patterns, const char *text);
 bool kunwind_numbers_select(const struct kunwind_numbers *numbers, int64_t number);
+
+/* Returns the next pattern that has matched nothing, and sets *from to the one after; NULL: none. */
+const char *kunwind_patterns_unmatched(const struct kunwind_patterns *patterns, size_t *from);
 
 void kunwind_patterns_free(struct kunwind_patterns *patterns);
 void kunwind_numbers_free(struct kunwind_numbers *numbers);

@@ -76,12 +76,30 @@ bool kunwind_options_take(struct kunwind_options *options, int c, const char *va
 	}
 }
 
-bool kunwind_options_event(const struct kunwind_options *options, const char *name)
+bool kunwind_options_event(struct kunwind_options *options, const char *name)
 {
 	const char *call = kunwind_syscall_entered(name);
+	bool by_name, by_call;
 
 	if (!call)
 		call = kunwind_syscall_left(name);
-	return kunwind_patterns_select(&options->events, name) ||
-	       (call && kunwind_patterns_select(&options->events, call));
+	/* both are asked: each may be the only text that a pattern matches */
+	by_name = kunwind_patterns_select(&options->events, name);
+	by_call = call && kunwind_patterns_select(&options->events, call);
+	return by_name || by_call;
+}
+
+static void say_unmatched(const struct kunwind_patterns *patterns, const char *option, const char *which)
+{
+	const char *pattern;
+	size_t from = 0;
+
+	while ((pattern = kunwind_patterns_unmatched(patterns, &from)))
+		kunwind_tool_error("%s%s %s selects nothing", which, option, pattern);
+}
+
+void kunwind_options_unmatched(const struct kunwind_options *options, const char *which)
+{
+	say_unmatched(&options->events, "--event", which);
+	say_unmatched(&options->filter.comms, "--comm", which);
 }

@@ -43,6 +43,12 @@ bool kunwind_options_take(struct kunwind_options *options, int c, const char *va
  * Returns whether the patterns select an event, by its whole name or by the system
  * call in it: "openat" selects syscall_entry_openat and syscall_exit_openat.
  */
-bool kunwind_options_event(const struct kunwind_options *options, const char *name);
+bool kunwind_options_event(struct kunwind_options *options, const char *name);
+
+/*
+ * Prints each pattern of --event and --comm that has matched nothing. Call it at the
+ * end of the trace. @which: printed before each message.
+ */
+void kunwind_options_unmatched(const struct kunwind_options *options, const char *which);
 
 #endif /* KUNWIND_TRACE_OPTIONS_H */
