@@ -38,7 +38,7 @@
  * requires a call before the return address.
  *
  * Bounds: MOST_INSNS instructions. Any context, NMI included; kunwind_deps.h
- * reads memory. Stack: 750 bytes.
+ * reads memory. Stack: 1,200 bytes.
  */
 #include "../walk/mem.h"
 #include "../x86/i386.h"

@@ -27,7 +27,7 @@
  * Bounds: MOST_INSNS instructions up to the one in question, MOST_AFTER after
  * it, then MOST_INSNS again if a jump leads back; MOST_LOOP_INSNS of loops;
  * kunwind_code_tail() reads as many as its caller allows. Any context, NMI
- * included; kunwind_deps.h reads memory. Stack: 750 bytes.
+ * included; kunwind_deps.h reads memory. Stack: 850 bytes.
  *
  * What it does not do: see, from inside a loop, that the loop pushes.
  */

@@ -23,7 +23,7 @@
  * return address.
  *
  * Bounds: MOST_INSNS instructions for each of the two entry points. Any
- * context, NMI included; kunwind_deps.h reads memory. Stack: 600 bytes.
+ * context, NMI included; kunwind_deps.h reads memory. Stack: 750 bytes.
  */
 #include "../walk/mem.h"
 #include "../x86/insn_decode.h"

@@ -36,7 +36,7 @@
  *                 step.c takes it as proven if the code ahead returns to it.
  *
  * Bounds: the walk's budget pays for all that is read. Any context, NMI
- * included. Stack: 950 bytes.
+ * included. Stack: 1,100 bytes.
  */
 #include "../walk/mem.h"
 #include "../walk/ranges.h"

@@ -25,7 +25,7 @@
  * searches bytes, and its callers use it only to reject an answer.
  *
  * Bounds: MOST_INSNS instructions, with at most one word of memory each. Any
- * context, NMI included; kunwind_deps.h reads memory. Stack: 300 bytes.
+ * context, NMI included; kunwind_deps.h reads memory. Stack: 510 bytes.
  */
 #include "../walk/mem.h"
 #include "../x86/insn_decode.h"

@@ -21,7 +21,7 @@
  * Any context, NMI included. kunwind_deps.h reads user memory. A window
  * opened here has at most 17 words (a signal frame). Nothing is written to user
  * memory. Bounds: the walk's budget pays for each word of the stack and for all
- * code that is read. Stack: 1,400 bytes, including callees.
+ * code that is read. Stack: 1,700 bytes, including callees.
  *
  * What it does not do: recover registers other than rsp, rip and rbp, except
  * from a signal frame. A stack may end at a function that was called through a

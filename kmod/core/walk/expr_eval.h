@@ -7,7 +7,7 @@
  * may be open. Each operation moves forward by at least one byte, so the
  * evaluation ends after at most @len operations. This file does not trust the
  * table's bytes: it checks all bounds again that expr.c checked when the table
- * was built. Stack: 380 bytes.
+ * was built. Stack: 400 bytes.
  */
 #ifndef _KUNWIND_EXPR_EVAL_H
 #define _KUNWIND_EXPR_EVAL_H

@@ -13,7 +13,7 @@
  *
  * Any context. No window may be open: each word is read in a window of its own.
  * Bounds: the budget pays for each entry and each byte of an expression
- * (mem.h). Stack: 700 bytes with an expression, 350 without.
+ * (mem.h). Stack: 750 bytes with an expression, 350 without.
  */
 #include "regs_after.h"
 #include "expr_eval.h"

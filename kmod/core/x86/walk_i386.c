@@ -15,7 +15,7 @@
  * function may have taken arguments off the stack. Nothing is guessed.
  *
  * Any context, NMI included. Bounds: at most one step for each address that the
- * caller has room for; the budget (mem.h) pays for each. Stack: below 1,800
+ * caller has room for; the budget (mem.h) pays for each. Stack: below 1,600
  * bytes.
  *
  * The walk does not use the other methods of step.c, does not go on if a CFA
