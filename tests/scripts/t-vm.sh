@@ -9,7 +9,7 @@ cd "$(dirname "$0")/../.." || exit 1
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-vm() { timeout 900 "$OLDPWD/scripts/vm" --no-build "$@"; }
+vm() { timeout 900 "$OLDPWD/scripts/vm" "$@"; }
 
 # One VM, several questions. The caller's directory is below /tmp, which is
 # the VM's own: it must be there all the same.

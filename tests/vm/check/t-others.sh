@@ -3,8 +3,8 @@
 # timeout: 600
 # long: only
 #
-# t-others.sh - other tools get true user stacks, and kunwind symbolize names the
-# addresses in their output
+# t-others.sh - other tools get true user stacks, kunwind symbolize names the addresses
+# in their output, and babeltrace2 reads the copy of a trace for Trace Compass
 #
 # All tools watch one process, which has ended when its stacks are named: perf
 # record -g (read by perf script and by KDAB hotspot's hotspot-perfparser),
@@ -169,6 +169,16 @@ if [ -n "$perfparser" ]; then
 else
 	skip "hotspot has the whole chain" "no hotspot-perfparser"
 fi
+
+# The copy of the trace for Trace Compass, read by babeltrace2: the same events, each of
+# the program's calls with the names of its stack.
+check "kunwind export --ctf writes a copy of the trace" kunwind export --ctf -o compass trace
+babeltrace2 compass >copied
+is "$(grep -vc ' kunwind_frames_' copied)" "$(babeltrace2 trace | wc -l)" "the copy has as many events as the trace"
+calls=$(kunwind show --tsv --pid "$pid" --event gettid trace | grep -c '^event.*syscall_entry_gettid')
+check "the trace has the program's calls" test "$calls" -ge 10
+is "$(grep ' syscall_entry_gettid: ' copied | grep -c '"fct_c[^"]*".*"fct_b[^"]*".*"fct_a[^"]*".*"main[^"]*"')" "$calls" \
+	"each of these calls has the whole chain in the copy"
 
 # The program's file is gone: perf has offsets, the trace has the build-id.
 id=$(readelf -nW otherschain | awk '/Build ID/ { print $NF }')
