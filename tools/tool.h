@@ -98,6 +98,9 @@ unsigned int kunwind_tool_utf8(const char *string);
  */
 unsigned int kunwind_tool_text(FILE *out, const char *text, const char *escape);
 
+/* What a shell does not take for itself, for @escape: the text is then one word of a command. */
+#define KUNWIND_SHELL_SPECIAL	" !\"#$&'()*;<=>?[\\]^`{|}~"
+
 /*
  * Writes @text as a JSON string, with its quotation marks, to stdout or @out.
  * Bytes that are not UTF-8 become U+FFFD; control characters are escaped.

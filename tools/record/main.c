@@ -547,9 +547,9 @@ static void closing_words(const struct record *record)
 	kunwind_tool_error(record->full ? "the beginning of the trace is in %s. To read it:" :
 					  "the trace is in %s. To read it:", record->output);
 	fputs("  kunwind report ", stderr);
-	kunwind_tool_text(stderr, record->output, "");
+	kunwind_tool_text(stderr, record->output, KUNWIND_SHELL_SPECIAL);
 	fputs("\n  kunwind flamegraph ", stderr);
-	kunwind_tool_text(stderr, record->output, "");
+	kunwind_tool_text(stderr, record->output, KUNWIND_SHELL_SPECIAL);
 	fputs(" -o flame.html\n", stderr);
 }
 
@@ -652,7 +652,7 @@ int main(int argc, char **argv)
 		return snapshot_command(argc, argv);
 	}
 	/* argv[0] is "kunwind COMMAND" (exec_helper.c) */
-	kunwind_tool_name = !strcmp(argv[0], "kunwind profile") ? "profile" : "record";
+	kunwind_tool_name = strncmp(argv[0], "kunwind ", 8) ? "record" : argv[0] + 8;
 	parsed = parse(&record, argc, argv);
 	if (parsed > 0)
 		return kunwind_tool_finish(TOOL_OK);

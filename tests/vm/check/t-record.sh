@@ -79,7 +79,10 @@ is "$(commands first 'syscall_entry_*')" "chain sh sleep " "record: only system 
 recorded=$(babeltrace2 first | sed -n 's/.* syscall_exit_execve: .* pid = \([0-9]*\), tid.*/\1/p' | head -n 1)
 is "$(babeltrace2 first | sed -n "s/^[^{]* \([a-z_0-9]*\): .* pid = $recorded, tid.*/\1/p" | grep -v '^sched_' | head -n 1)" \
 	syscall_exit_execve "record: the first event of the command's process is the end of its execve()"
-check "record: a program that makes no ioctl()" kunwind record -q -o short -- /bin/true
+kunwind record -o "a sh\$rt; trace" -- /bin/true 2>err
+is $? 0 "record: a program that makes no ioctl()"
+check "record: a shell takes the command of the message as it stands" sh -c "$(grep '^  kunwind report' err)"
+mv "a sh\$rt; trace" short
 is "$(babeltrace2 short | grep -cE 'syscall_(entry_execve|entry_ioctl|exit_read: .* kunwind)')" 0 "record: the trace has no system calls of kunwind"
 rm -rf short
 like "$(commands first sched_switch)" "swapper" "record: sched_switch events of all processes are recorded"
