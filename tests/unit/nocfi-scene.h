@@ -63,6 +63,8 @@ struct nocfi_case {
 #define IN_F	(LIB + 0x180)
 #define CALL_F	{ LIB + 0x200, NULL, F }
 #define RET_F	(LIB + 0x205)
+/* Words 5 on of struct ucontext: struct sigcontext. */
+#define UCONTEXT(n)	(5 + (n))
 
 static struct kunwind_table *table;
 static struct kunwind_ranges *ranges;

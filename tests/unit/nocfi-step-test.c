@@ -11,8 +11,6 @@
 #define TAKES_OFF "48 83 c4 10 5d 49 3b a7 40 03 00 00 77 10 c3"
 #define BASE	(LIB + 0x306)	/* after a thread's first call */
 
-/* Words 5 on of struct ucontext: struct sigcontext. */
-#define UCONTEXT(n)	(5 + (n))
 
 /*
  * mov 16(%rsp), %rdi; mov 8(%rdi), %rsi; sub (%rsp), %rsi; mov %rdi, %fs:-8;
@@ -613,18 +611,6 @@ static const struct nocfi_case cases[] = {
 	{ "a push of a register that is not known, and a return", IN_F + 2, 0,
 	  { { LIB + 0x300, "ff d0", 0 }, VFORK },
 	  { { 0, LIB + 0x302 } }, .no_guess = true, .found = { IN_F + 2 }, .reason = KUNWIND_NO_TABLE },
-	/* two functions' parts that seldom run: call; call; jmp to: add $40, %rsp; ret */
-	{ "after a call that may not return, a jump: a word after a call by pointer", IN_F + 0x80, 0,
-	  { { LIB + 0x300, "ff d0", 0 }, { IN_F, "e8 7b 00 00 00 e8 76 00 00 00 eb 20", 0 },
-	    { IN_F + 0x2c, "48 83 c4 28 c3", 0 }, { IN_F + 0x80, "c3", 0 } },
-	  { { 0, IN_F + 5 }, { 6, LIB + 0x302 } }, .no_guess = true,
-	  .found = { IN_F + 0x80, IN_F + 5 }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_TABLE },
-	{ "before a call and a jump: a signal's trampoline that no handler uses", IN_F + 5, 0,
-	  { { LIB + 0x40, "b8 0f 00 00 00 0f 05", 0 }, { IN_F, "e8 7b 00 00 00 e8 76 00 00 00 eb 20", 0 },
-	    { IN_F + 0x2c, "48 83 c4 28 c3", 0 }, { IN_F + 0x80, "c3", 0 } },
-	  { { 5, LIB + 0x40 }, { 6 + UCONTEXT(15), AT(60) }, { 6 + UCONTEXT(16), PROG + 0x30 },
-	    { 6 + UCONTEXT(18), 0x33 } }, .no_guess = true,
-	  .found = { IN_F + 5 }, .reason = KUNWIND_NO_TABLE },
 	{ "a guess: a signal's trampoline that no handler uses, above rbp", IN_F, AT(4),
 	  { { LIB + 0x40, "b8 0f 00 00 00 0f 05", 0 } },
 	  { { 4, 0 }, { 5, LIB + 0x40 }, { 6 + UCONTEXT(15), AT(60) }, { 6 + UCONTEXT(16), PROG + 0x30 },
@@ -634,16 +620,6 @@ static const struct nocfi_case cases[] = {
 	    { LIB + 0x200, NULL, IN_F - 4 }, { IN_F, "eb fe", 0 } },
 	  { { 1, LIB + 0x40 }, { 2 + UCONTEXT(18), 0x33 }, { 15, RET_F } }, .no_guess = true,
 	  .found = { IN_F, RET_F }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_TABLE },
-	{ "after such a call, no jump", IN_F + 0x80, 0,
-	  { { LIB + 0x300, "ff d0", 0 }, { IN_F, "e8 7b 00 00 00 e8 76 00 00 00 48 83 c4 28 c3", 0 },
-	    { IN_F + 0x80, "c3", 0 } },
-	  { { 0, IN_F + 5 }, { 6, LIB + 0x302 } }, .no_guess = true,
-	  .found = { IN_F + 0x80, IN_F + 5, LIB + 0x302 }, .trust = { REGS, CODE, CODE },
-	  .reason = KUNWIND_NO_TABLE },
-	{ "before a call and a jump: a word that follows a call by pointer", IN_F + 5, 0,
-	  { { LIB + 0x300, "ff d0", 0 }, { IN_F, "e8 7b 00 00 00 e8 76 00 00 00 eb 20", 0 },
-	    { IN_F + 0x2c, "48 83 c4 28 c3", 0 }, { IN_F + 0x80, "c3", 0 } },
-	  { { 5, LIB + 0x302 } }, .no_guess = true, .found = { IN_F + 5 }, .reason = KUNWIND_NO_TABLE },
 	{ "a signal's trampoline, at the entry of rt_sigreturn", LIB + 0x49, 0,
 	  { { LIB + 0x40, "48 c7 c0 0f 00 00 00 0f 05", 0 } },
 	  { { UCONTEXT(15), AT(60) }, { UCONTEXT(16), PROG + 0x30 }, { UCONTEXT(18), 0x33 },

@@ -53,6 +53,7 @@
 #define MOST_OFFSET	(1 << 28)	/* bytes, either way; no frame is as big */
 #define MOST_DISTANCE	(1 << 16)	/* bytes; longer jumps are not noted as targets */
 #define MOST_AWAY	(1 << 30)	/* from the first instruction, either way */
+#define OP_JUMP_FAR	0xe9		/* jmp with a distance of 32 bits */
 
 /* System calls that do not return. */
 #define NR_RT_SIGRETURN	15
@@ -633,8 +634,10 @@ ended:
 		note_seen(&ahead, begin, at);
 		if (next == NEXT_JUMP) {
 			at += insn.imm;
-			ahead.state.jumps = true;
-			ahead.state.jumps_later |= ahead.state.calls;
+			if (insn.op == OP_JUMP_FAR) {
+				ahead.state.jumps = true;
+				ahead.state.jumps_later |= ahead.state.calls;
+			}
 		}
 		if (!go_on(&ahead, mem, next == NEXT_JUMP, &at, &stop))
 			return false;

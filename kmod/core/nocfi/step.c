@@ -259,9 +259,11 @@ static bool kunwind_walk_attr one_return(struct kunwind_walk *walk,
 			return false;
 		/*
 		 * Or the part of another function that seldom runs. Such parts of
-		 * several functions lie together, and end with a jump.
+		 * several functions lie together, and end with a jump. If rbp is the
+		 * frame pointer and agrees, the function is the same.
 		 */
 		if ((exact ? code.jumps_later : code.jumps) && !kunwind_range_is_jit(frame->range) &&
+		    !(frame->bp_known && c->slot == frame->bp + 8 && code.rbp_at == 8) &&
 		    ((c->proof == KUNWIND_PROOF_POSSIBLE && frame->ip - c->target >= KUNWIND_MOST_CODE) ||
 		     (c->proof == KUNWIND_PROOF_HANDLER && !kunwind_proof_handles(walk, frame, c))))
 			return false;
@@ -300,7 +302,8 @@ static bool kunwind_walk_attr at_return(struct kunwind_walk *walk,
 	if (!exact || (found && (c->slot != frame->sp || !kunwind_exact_pushed_before(walk, c, frame->ip))))
 		return found;
 	there.range = kunwind_ranges_live(walk->ranges, c->ra);
-	if (!there.range || c->rbp_at != -1 || (!found && !kunwind_proof_no_call(walk, c->ra)))
+	if (!there.range || c->rbp_at != -1 ||
+	    (!found && (c->proof != KUNWIND_PROOF_NO_CALL || !kunwind_proof_no_call(walk, c->ra))))
 		return false;
 	there.ip = c->ra;
 	there.sp = c->slot + 8;

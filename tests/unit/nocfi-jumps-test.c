@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * nocfi-jumps-test.c - frames without unwind information whose code ahead jumps
+ * after a call (nocfi-scene.h)
+ *
+ * The code after a call that never returns may be another function's part that
+ * seldom runs. Such a part ends with a jump whose distance has 32 bits.
+ */
+#include "nocfi-scene.h"
+
+static const struct nocfi_case cases[] = {
+	/* two functions' parts that seldom run: call; call; jmp to: add $40, %rsp; ret */
+	{ "after a call that may not return, a jump: a word after a call by pointer", IN_F + 0x80, 0,
+	  { { LIB + 0x300, "ff d0", 0 }, { IN_F, "e8 7b 00 00 00 e8 76 00 00 00 e9 1d 00 00 00", 0 },
+	    { IN_F + 0x2c, "48 83 c4 28 c3", 0 }, { IN_F + 0x80, "c3", 0 } },
+	  { { 0, IN_F + 5 }, { 6, LIB + 0x302 } }, .no_guess = true,
+	  .found = { IN_F + 0x80, IN_F + 5 }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_TABLE },
+	{ "after a call that may not return, no jump: a word after a call by pointer", IN_F + 0x80, 0,
+	  { { LIB + 0x300, "ff d0", 0 }, { IN_F, "e8 7b 00 00 00 e8 76 00 00 00 48 83 c4 28 c3", 0 },
+	    { IN_F + 0x80, "c3", 0 } },
+	  { { 0, IN_F + 5 }, { 6, LIB + 0x302 } }, .no_guess = true,
+	  .found = { IN_F + 0x80, IN_F + 5, LIB + 0x302 }, .trust = { REGS, CODE, CODE },
+	  .reason = KUNWIND_NO_TABLE },
+	{ "before a call and a jump: a signal's trampoline that no handler uses", IN_F + 5, 0,
+	  { { LIB + 0x40, "b8 0f 00 00 00 0f 05", 0 }, { IN_F, "e8 7b 00 00 00 e8 76 00 00 00 e9 1d 00 00 00", 0 },
+	    { IN_F + 0x2c, "48 83 c4 28 c3", 0 }, { IN_F + 0x80, "c3", 0 } },
+	  { { 5, LIB + 0x40 }, { 6 + UCONTEXT(15), AT(60) }, { 6 + UCONTEXT(16), PROG + 0x30 },
+	    { 6 + UCONTEXT(18), 0x33 } }, .no_guess = true,
+	  .found = { IN_F + 5 }, .reason = KUNWIND_NO_TABLE },
+	{ "before a call and a jump: a word that follows a call by pointer", IN_F + 5, 0,
+	  { { LIB + 0x300, "ff d0", 0 }, { IN_F, "e8 7b 00 00 00 e8 76 00 00 00 e9 1d 00 00 00", 0 },
+	    { IN_F + 0x2c, "48 83 c4 28 c3", 0 }, { IN_F + 0x80, "c3", 0 } },
+	  { { 5, LIB + 0x302 } }, .no_guess = true, .found = { IN_F + 5 }, .reason = KUNWIND_NO_TABLE },
+	/* sub $8, %rsp; call; jmp; ud2; add $8, %rsp; ret */
+	{ "before a call and a short jump: a word after a call by pointer", IN_F, 0,
+	  { { LIB + 0x300, "ff d0 48 83 c4 08 c3", 0 }, { LIB + 0x400, "ff d0", 0 },
+	    { IN_F, "48 83 ec 08 e8 77 00 00 00 eb 02 0f 0b 48 83 c4 08 c3", 0 } },
+	  { { 0, LIB + 0x302 }, { 2, LIB + 0x402 } }, .no_guess = true,
+	  .found = { IN_F, LIB + 0x302, LIB + 0x402 }, .trust = { REGS, CODE, CODE },
+	  .reason = KUNWIND_NO_TABLE },
+	{ "a short jump and a call: a called frame below a call by pointer", IN_F + 0x80, 0,
+	  { { LIB + 0x300, "ff d0", 0 }, { IN_F, "e8 7b 00 00 00 eb 02 0f 0b 48 83 c4 08 c3", 0 },
+	    { IN_F + 0x80, "c3", 0 } },
+	  { { 0, IN_F + 5 }, { 2, LIB + 0x302 } }, .no_guess = true,
+	  .found = { IN_F + 0x80, IN_F + 5, LIB + 0x302 }, .trust = { REGS, CODE, CODE },
+	  .reason = KUNWIND_NO_TABLE },
+	/* call; jmp; ud2; pop %rbp; ret */
+#define POPS_RBP	{ IN_F, "e8 7b 00 00 00 e9 02 00 00 00 0f 0b 5d c3", 0 }
+	{ "before a call and a jump: a word above rbp, which the code restores", IN_F, AT(0),
+	  { { LIB + 0x300, "ff d0", 0 }, POPS_RBP },
+	  { { 1, LIB + 0x302 } }, .no_guess = true,
+	  .found = { IN_F, LIB + 0x302 }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_TABLE },
+	{ "before a call and a jump: a word below rbp", IN_F, AT(4),
+	  { { LIB + 0x300, "ff d0", 0 }, POPS_RBP },
+	  { { 1, LIB + 0x302 } }, .no_guess = true, .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
+	{ "before a call and a jump: a word above rbp, which the code restores from elsewhere", IN_F, AT(1),
+	  { { LIB + 0x300, "ff d0", 0 }, { IN_F, "e8 7b 00 00 00 e9 02 00 00 00 0f 0b 5d 58 c3", 0 } },
+	  { { 2, LIB + 0x302 } }, .no_guess = true, .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
+	/* The word is rejected, but it follows a call: no jump to it. */
+	{ "before a call and a jump: a word after a call by pointer is not skipped", IN_F, 0,
+	  { { LIB + 0x300, "ff d0 48 83 c4 08 c3", 0 }, { LIB + 0x400, "ff d0", 0 },
+	    { IN_F, "48 83 ec 08 e8 77 00 00 00 e9 02 00 00 00 0f 0b 48 83 c4 08 c3", 0 } },
+	  { { 0, LIB + 0x302 }, { 2, LIB + 0x402 } }, .no_guess = true,
+	  .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
+	/* int $3 would be a breakpoint; the call before the word leads elsewhere */
+	{ "a word after a call of another function is not skipped", IN_F, 0,
+	  { { LIB + 0x300, NULL, LIB + 0x500 }, { LIB + 0x305, "48 83 c4 08 c3", 0 },
+	    { LIB + 0x400, "ff d0", 0 }, { LIB + 0x500, "c3", 0 },
+	    { IN_F, "e8 7b 00 00 00 0f 1f 00 48 83 c4 08 c3", 0 } },
+	  { { 1, LIB + 0x305 }, { 3, LIB + 0x402 } }, .no_guess = true,
+	  .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
+};
+
+int main(void)
+{
+	unsigned int i;
+
+	if (!nocfi_begin())
+		return 1;
+	for (i = 0; i < ARRAY_SIZE(cases); i++)
+		test_case(&cases[i]);
+	nocfi_end();
+	return tap_done();
+}
