@@ -217,22 +217,160 @@ static const struct code_case {
 	  { 24, -1, -1 } },
 };
 
-static void test_case(const struct code_case *c)
-{
-	static struct eh bytes;
-	struct kunwind_code code;
-	struct kunwind_mem mem;
+static struct eh bytes;
 
+/* Memory with this code at TEXT_LO; behind it are nops. */
+static struct kunwind_mem mem_of(const char *hex)
+{
 	bytes.size = 0;
-	eh_hex(&bytes, c->hex);
-	mem = (struct kunwind_mem){
+	memset(bytes.data, 0x90, 64);
+	eh_hex(&bytes, hex);
+	return (struct kunwind_mem){
 		.lo = TEXT_LO, .hi = TEXT_LO + sizeof(bytes.data),
 		.delta = (u64)(uintptr_t)bytes.data - TEXT_LO, .left = KUNWIND_BUDGET,
 	};
+}
+
+static void test_case(const struct code_case *c)
+{
+	struct kunwind_mem mem = mem_of(c->hex);
+	struct kunwind_code code;
+
 	kunwind_code_read(&mem, TEXT_LO, TEXT_LO + bytes.size, &code);
 	if (!tap_ok(code.depth == c->want.depth && code.frame == c->want.frame &&
 		    code.rbp_at == c->want.rbp_at, "code analysis: %s", c->name))
 		printf("# %d, %d, %d\n", code.depth, code.frame, code.rbp_at);
+}
+
+/* The code after the place in question jumps back to it; rbp is the frame pointer there. */
+static void test_jump_back(void)
+{
+	/* push %rbp; mov %rsp, %rbp; and $-16, %rsp; jmp 2f; 1: nop; the place: ret; 2: jmp 1b */
+	struct kunwind_mem mem = mem_of("55 48 89 e5 48 83 e4 f0 eb 02 90 c3 eb fc");
+	struct kunwind_code code;
+
+	kunwind_code_read(&mem, TEXT_LO, TEXT_LO + 11, &code);
+	tap_ok(code.depth == -1 && code.frame == 8, "code analysis: a jump back, with a frame pointer");
+}
+
+/* Where a new thread is after a system call that returned 0: by the code before and after. */
+static void test_after_zero(void)
+{
+	static const struct {
+		const char *name, *hex;	/* the eight bytes before, then the code */
+		u64 want;		/* from the code's address */
+	} zeros[] = {
+		{ "test %rax, %rax; je", "90 90 90 90 90 90 0f 05 48 85 c0 74 03", 8 },
+		{ "test %eax, %eax; je", "90 90 90 90 90 90 0f 05 85 c0 74 03", 7 },
+		{ "cmp $1, %eax; je", "90 90 90 90 90 90 0f 05 83 f8 01 74 03", 0 },
+		{ "test %rcx, %rcx; je", "90 90 90 90 90 90 0f 05 48 85 c9 74 03", 0 },
+		{ "no system call before", "90 90 90 90 90 90 0f 04 85 c0 74 03", 0 },
+		{ "je after test %rax, %rax", "90 90 90 0f 05 48 85 c0 74 03", 5 },
+		{ "je after test %eax, %eax", "90 90 90 90 0f 05 85 c0 74 03", 5 },
+		{ "je after cmp $0, %rax", "90 90 0f 05 48 83 f8 00 74 03", 5 },
+		{ "je after cmp $0, %eax", "90 90 90 0f 05 83 f8 00 74 03", 5 },
+		{ "je after cmp $1, %eax", "90 90 90 0f 05 83 f8 01 74 03", 0 },
+		{ "je after test %eax, %eax; jl", "90 90 0f 05 85 c0 7c 10 74 03", 5 },
+		{ "je after cmp $0, %eax; js", "90 0f 05 83 f8 00 78 10 74 03", 5 },
+		{ "je after test %eax, %eax; jg", "90 90 0f 05 85 c0 7f 10 74 03", 0 },
+	};
+	/* jae, je, jbe, jns, jge and jle jump, jne does not; others are not followed */
+	static const u8 want[16] = { [3] = 8, [4] = 8, [5] = 5, [6] = 8, [9] = 8, [13] = 8, [14] = 8 };
+	char hex[64], name[64];
+	struct kunwind_mem mem;
+	u64 behind, found;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(zeros) + ARRAY_SIZE(want); i++) {
+		const bool one = i < ARRAY_SIZE(zeros);
+		const u32 condition = one ? 0 : i - (u32)ARRAY_SIZE(zeros);
+
+		/* test %rax, %rax; a jump over three bytes */
+		snprintf(hex, sizeof(hex), "90 90 90 90 90 90 0f 05 48 85 c0 7%x 03",
+			 condition);
+		snprintf(name, sizeof(name), one ? "%s" : "%sa jump by condition %u",
+			 one ? zeros[i].name : "", condition);
+		mem = mem_of(one ? zeros[i].hex : hex);
+		memcpy(&behind, bytes.data, sizeof(behind));
+		found = kunwind_code_after_zero(&mem, behind, TEXT_LO + 8) - TEXT_LO - 8;
+		if (!one && !want[condition])
+			found = found > 3;	/* the test of the result may be passed, not the jump */
+		if (!tap_ok(found == (one ? zeros[i].want : want[condition]),
+			    "code analysis, after the result 0: %s", name))
+			printf("# %lu\n", (unsigned long)found);
+	}
+}
+
+/* Whether a register that the code will push has its value until then. */
+static void test_keeps(void)
+{
+	static const struct {
+		const char *name, *hex;
+		u32 reg;
+		bool keeps, returns;
+	} pushes[] = {
+		{ "push %rdx; ret", "52 c3", 2, true, true },
+		{ "push %rdx; nop; ret", "52 90 c3", 2, true, false },
+		{ "push %rdx, but r10 is asked for", "52 c3", 10, false, true },
+		{ "push %r10; ret", "41 52 c3", 10, true, true },
+		{ "push %r10, but rdx is asked for", "41 52 c3", 2, false, true },
+		{ "push $1; ret", "6a 01 c3", 2, false, true },
+		{ "syscall; push %rdx; ret", "0f 05 52 c3", 2, true, true },
+		{ "syscall; push %rax; ret", "0f 05 50 c3", 0, false, true },
+		{ "syscall; push %rcx; ret", "0f 05 51 c3", 1, false, true },
+		{ "syscall; push %r11; ret", "0f 05 41 53 c3", 11, false, true },
+		{ "syscall; push %rbx; ret", "0f 05 53 c3", 3, true, true },
+		{ "mov $1, %edx; push %rdx; ret", "ba 01 00 00 00 52 c3", 2, false, true },
+		{ "mov $1, %r10d; push %rdx; ret", "41 ba 01 00 00 00 52 c3", 2, true, true },
+		{ "xchg %rdx, %rax; push %rdx; ret", "48 92 52 c3", 2, false, true },
+		{ "pop %rdx; push %rdx; ret", "5a 52 c3", 2, false, true },
+		{ "a call; push %rdx; ret", "e8 00 00 00 00 52 c3", 2, false, true },
+		{ "a jump; push %rdx; ret", "74 00 52 c3", 2, false, true },
+	};
+	struct kunwind_mem mem;
+	bool keeps, returns;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(pushes); i++) {
+		mem = mem_of(pushes[i].hex);
+		keeps = kunwind_code_keeps(&mem, TEXT_LO, pushes[i].reg, &returns);
+		if (!tap_ok(keeps == pushes[i].keeps && returns == pushes[i].returns,
+			    "code analysis, the register of a push: %s", pushes[i].name))
+			printf("# %d, %d\n", keeps, returns);
+	}
+}
+
+/* Where a function jumps with nothing on the stack, by a constant in a register. */
+static void test_constants(void)
+{
+	static const struct {
+		const char *name, *hex;
+		u64 want;	/* from the code's address; or KUNWIND_CODE_ANYWHERE */
+	} tails[] = {
+		{ "lea 16(%rip), %rax; jmp *%rax", "48 8d 05 10 00 00 00 ff e0", 23 },
+		{ "lea 16(%rip), %r10; jmp *%r10", "4c 8d 15 10 00 00 00 41 ff e2", 23 },
+		{ "lea 16(%rip), %r10; jmp *%rdx", "4c 8d 15 10 00 00 00 ff e2", KUNWIND_CODE_ANYWHERE },
+		{ "lea 16(%rip), %rax; jmp *%rcx", "48 8d 05 10 00 00 00 ff e1", KUNWIND_CODE_ANYWHERE },
+		{ "lea 16(%rip), %rax; mov %rcx, %rax; jmp *%rax", "48 8d 05 10 00 00 00 48 89 c8 ff e0",
+		  KUNWIND_CODE_ANYWHERE },
+		{ "push %rcx; lea 16(%rip), %rax; pop %rax; jmp *%rax", "51 48 8d 05 10 00 00 00 58 ff e0",
+		  KUNWIND_CODE_ANYWHERE },
+		{ "push %rcx; lea 16(%rip), %rax; pop %rcx; jmp *%rax",
+		  "51 48 8d 05 10 00 00 00 59 ff e0", 24 },
+		{ "lea 16(%rip), %rax; jmp *(%rax)", "48 8d 05 10 00 00 00 ff 20", KUNWIND_CODE_ANYWHERE },
+	};
+	struct kunwind_mem mem;
+	u64 found, want;
+	u32 i, left;
+
+	for (i = 0; i < ARRAY_SIZE(tails); i++) {
+		mem = mem_of(tails[i].hex);
+		left = 64;
+		found = kunwind_code_tail(&mem, TEXT_LO, TEXT_LO, TEXT_LO + 64, &left);
+		want = tails[i].want == KUNWIND_CODE_ANYWHERE ? tails[i].want : TEXT_LO + tails[i].want;
+		if (!tap_ok(found == want, "code analysis, a tail call: %s", tails[i].name))
+			printf("# %#lx\n", (unsigned long)found);
+	}
 }
 
 int main(void)
@@ -241,6 +379,10 @@ int main(void)
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++)
 		test_case(&cases[i]);
+	test_jump_back();
+	test_after_zero();
+	test_keeps();
+	test_constants();
 	test_object("/usr/lib/x86_64-linux-gnu/libc.so.6");
 	test_object("/usr/lib/x86_64-linux-gnu/libstdc++.so.6");
 	test_object("/usr/bin/python3.11");

@@ -62,6 +62,32 @@ static void test_budget(void)
 	}
 }
 
+/* A step by a full rule whose budget ends in the middle is no step. */
+static void test_any_budget(void)
+{
+	u32 budget, wrong = 0, least = 0;
+
+	scene();
+	OBJECT(0x1000, { 0, 0x100, "0f 03 77 18 96 83 02" }, { 0x100, 0x100, "0f 03 73 08 96" });
+	stack[1] = WORD(10);
+	stack[2] = CODE(1, 0x110);
+	stack[10] = 0;
+	for (budget = 1; budget < 60; budget++) {
+		unsigned long addresses[8];
+		struct kunwind_walk walk = { .ranges = ranges, .mem = mem, .regs = regs,
+					     .addresses = addresses, .capacity = 8, .budget = budget };
+		enum kunwind_reason reason;
+
+		walk.regs.r[KUNWIND_RA] = CODE(1, 0x10);
+		reason = kunwind_walk(&walk);
+		if (reason == KUNWIND_COMPLETE && walk.count == 2)
+			least = least ? least : budget;
+		else
+			wrong += reason != KUNWIND_BUDGET_SPENT || least;
+	}
+	tap_ok(!wrong && least, "full rule: with less than %u units, the reason is the budget", least);
+}
+
 static void test_values(void)
 {
 	/* r12 from r13 and r13 from r12; a signal frame restores all */
@@ -88,6 +114,29 @@ static void test_values(void)
 	WALK("short rule: an undefined register does not keep the callee's value", REG_UNKNOWN, stack[2]);
 	regs.r[KUNWIND_RA] = CODE(1, 0x310);
 	WALK("a register with rule same_value has the callee's value", NO_OBJECT, stack[2], CALLER + 21);
+
+
+	/* r12 by rule same_value, r13 from r12; a signal frame restores all */
+	scene();
+	OBJECT(0x1000, { 0, 0x100, "S 09 0d 0c 08 0c" }, { 0x100, 0x100, "0c 0c 10" });
+	regs.r[KUNWIND_RA] = CODE(1, 0x10);
+	regs.r[KUNWIND_R12] = WORD(20);
+	stack[0] = CODE(1, 0x110);
+	WALK("a register with rule same_value after a signal frame", NO_OBJECT, stack[0], CALLER + 21);
+	regs.valid &= ~KUNWIND_REG(KUNWIND_R12);
+	WALK("a register with rule same_value is not known if the callee's is not", REG_UNKNOWN, stack[0]);
+
+	/* no table need follow rbp: it stays known; rbx is saved in the word of the return address */
+	scene();
+	OBJECT(0x1000, { 0, 0x100, "0f 03 77 18 96" }, { 0x100, 0x100, "0c 06 10" },
+	       { 0x200, 0x100, "0e 18 83 01" }, { 0x300, 0x100, "0c 03 10" });
+	regs.r[KUNWIND_RBP] = WORD(20);
+	stack[2] = CODE(1, 0x110);
+	regs.r[KUNWIND_RA] = CODE(1, 0x10);
+	WALK("full rule: rbp has the callee's value", NO_OBJECT, stack[2], CALLER + 21);
+	stack[2] = CODE(1, 0x310);
+	regs.r[KUNWIND_RA] = CODE(1, 0x210);
+	WALK("a register saved in the return address's word is read there", UNREADABLE, stack[2]);
 
 	/* the caller's rsp is a value, not the CFA; then in a register */
 	scene();
@@ -126,6 +175,7 @@ static void test_far(void)
 int main(void)
 {
 	test_budget();
+	test_any_budget();
 	test_values();
 	test_far();
 	return tap_done();

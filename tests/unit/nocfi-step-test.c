@@ -308,7 +308,7 @@ static const struct nocfi_case cases[] = {
 	  .reason = KUNWIND_NO_OBJECT },
 	{ "a JIT's code that takes its frame off, no stack pointer of a stub", JIT + 0x100, AT(4),
 	  { CALL_JIT, { JIT + 0x17b, NULL, LIB + 0x50 }, { JIT + 0x180, TAKES_OFF, 0 } },
-	  { { 3, AT(4) }, { 4, AT(30) }, { 5, JIT + 0x180 }, { 9, JIT + 0x205 } },
+	  { { 3, AT(519) }, { 522, JIT + 0x180 }, { 4, AT(30) }, { 5, JIT + 0x180 }, { 9, JIT + 0x205 } },
 	  .found = { JIT + 0x100, JIT + 0x180, JIT + 0x205 }, .trust = { REGS, CODE, CODE },
 	  .reason = KUNWIND_NO_OBJECT },
 	/* jmp to it */
@@ -580,7 +580,7 @@ static const struct nocfi_case cases[] = {
 	  .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
 	/* syscall; test %rax, %rax; jl; je; ret; then pop %rax; call *%rax; hlt (rax is unset: 0) */
 	{ "clone(), in the new thread", IN_F + 2, 0,
-	  { { LIB + 0x200, "ff d0", 0 },
+	  { { LIB + 0x200, "ff d0", 0 }, { IN_F - 9, "cc cc cc cc cc cc cc cc cc", 0 },
 	    { IN_F, "0f 05 48 85 c0 7c 03 74 01 c3 58 ff d0 f4 f4", 0 } },
 	  { { 0, LIB + 0x202 }, { 1, LIB + 0x202 } }, .no_guess = true, .zero = true,
 	  .found = { IN_F + 2 }, .reason = KUNWIND_NO_TABLE },
@@ -601,9 +601,9 @@ static const struct nocfi_case cases[] = {
 	  .found = { IN_F + 2, LIB + 0x202 }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_TABLE },
 	/* syscall; push %rdx; mov %rax, %rdi; nop; ret (rdx holds a return address) */
 	{ "vfork(), whose return address is in a register", IN_F + 2, 0,
-	  { { LIB + 0x200, "ff d0", 0 }, { LIB + 0x300, "ff d0", 0 }, VFORK },
-	  { { 0, LIB + 0x302 } }, .no_guess = true, .rdx = LIB + 0x202,
-	  .found = { IN_F + 2, LIB + 0x202 }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_TABLE },
+	  { { LIB + 0x200, "ff d0 58 c3", 0 }, { LIB + 0x300, "ff d0", 0 }, VFORK },
+	  { { 1, LIB + 0x302 } }, .no_guess = true, .rdx = LIB + 0x202, .reason = KUNWIND_NO_TABLE,
+	  .found = { IN_F + 2, LIB + 0x202, LIB + 0x302 }, .trust = { REGS, CODE, CODE } },
 	{ "vfork(), after the push", IN_F + 3, 0,
 	  { { LIB + 0x200, "ff d0", 0 }, { LIB + 0x300, "ff d0", 0 }, VFORK },
 	  { { 0, LIB + 0x202 }, { 1, LIB + 0x302 } }, .no_guess = true, .rdx = LIB + 0x202,

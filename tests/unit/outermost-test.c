@@ -227,10 +227,38 @@ static void test_goroutine(void)
 	       "goroutine does not begin: code that cannot be read");
 }
 
+/* A thread begins with xor %ebp, %ebp; call *%rcx; and ends in exit(). */
+static void test_thread(void)
+{
+	static const struct {
+		const char *name, *hex;		/* after the call */
+		bool ends;
+	} cases[] = {
+		{ "xor %eax, %eax; mov $60, %al", "31 c0 b0 3c 0f 05 f4", true },
+		{ "mov $60, %eax", "b8 3c 00 00 00 0f 05 f4", true },
+		{ "mov $60, %eax; xor %edi, %edi", "b8 3c 00 00 00 31 ff 0f 05 f4", true },
+		{ "mov $231, %eax; mov %ebx, %edi", "b8 e7 00 00 00 89 df 0f 05 f4", true },
+		{ "mov $60, %eax; mov %ebx, %eax", "b8 3c 00 00 00 89 d8 0f 05 f4", false },
+		{ "mov $0x100, %eax; mov $60, %al", "b8 00 01 00 00 b0 3c 0f 05 f4", false },
+		{ "mov $0x13c, %eax; mov $231, %al", "b8 3c 01 00 00 b0 e7 0f 05 f4", false },
+		{ "mov $60, %al", "b0 3c 0f 05 f4", false },
+	};
+	u32 i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		begin();
+		put(PROG, "31 ed ff d1");
+		put(PROG + 4, cases[i].hex);
+		tap_ok(kunwind_code_outermost(&walk.mem, PROG + 4) == cases[i].ends, "thread %s: %s",
+		       cases[i].ends ? "begins" : "does not begin", cases[i].name);
+	}
+}
+
 int main(void)
 {
 	test_cases();
 	test_points();
 	test_goroutine();
+	test_thread();
 	return tap_done();
 }

@@ -321,18 +321,71 @@ static void test_after_syscall(void)
 	WALK("a system call at the end of the last function", NO_OBJECT, CALLER);
 }
 
-/* Code with a system call as the last instruction of the first function. */
-static void syscall_at_end(const char *second)
+/* Code of nops, with a system call that ends at @end. */
+static void put_syscall(u32 end)
 {
-	static u8 code[0x300];
+	static u8 code[0x400];
 
-	scene();
-	OBJECT(0x300, { 0x000, 0x100, "" }, { 0x100, 0x100, second }, { 0x200, 0x100, "S" });
 	memset(code, 0x90, sizeof(code));
-	memcpy(code + 0xfe, "\x0f\x05", 2);
+	memcpy(code + end - 2, "\x0f\x05", 2);
 	mem.code_lo = CODE(1, 0);
 	mem.code_hi = CODE(1, sizeof(code));
 	mem.code_delta = (u64)(uintptr_t)code - CODE(1, 0);
+}
+
+/* A system call is the last instruction of the first function. */
+static void syscall_at_end(const char *second)
+{
+	scene();
+	OBJECT(0x300, { 0x000, 0x100, "" }, { 0x100, 0x100, second }, { 0x200, 0x100, "S" });
+	put_syscall(0x100);
+}
+
+/* A function goes on after its system call with a test of the result, so the rule is its own. */
+static void test_after_syscall_result(void)
+{
+	static const struct {
+		const char *name, *code;
+		bool tests;
+	} cases[] = {
+		{ "cmp $n, %rax", "\x48\x3d\x01\xf0", true },
+		{ "cmp $n, %eax", "\x3d\x01\xf0\xff", true },
+		{ "test %rax, %rax", "\x48\x85\xc0\x90", true },
+		{ "test %eax, %eax", "\x85\xc0\x90\x90", true },
+		{ "test %rcx, %rcx", "\x48\x85\xc9\x90", false },
+		{ "test %ecx, %ecx", "\x85\xc9\x90\x90", false },
+	};
+	char name[100];
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		syscall_at_end("0e 18");
+		memcpy((u8 *)(uintptr_t)(CODE(1, 0x100) + mem.code_delta), cases[i].code, 4);
+		regs.r[KUNWIND_RA] = regs.r[KUNWIND_RCX] = CODE(1, 0x100);
+		snprintf(name, sizeof(name), "after a system call: %s", cases[i].name);
+		WALK(name, NO_OBJECT, cases[i].tests ? CALLER + 2 : CALLER);
+	}
+}
+
+/* The rules of a system call and of the address after it differ in one part. */
+static void test_after_syscall_parts(void)
+{
+	scene();
+	OBJECT(0x400, { 0x000, 0x100, "0e 18 86 02" }, { 0x100, 0x100, "0e 18 86 03" },
+	       { 0x200, 0x100, "0c 06 10" });
+	put_syscall(0x100);
+	stack[2] = CODE(1, 0x210);
+	stack[1] = WORD(10);
+	stack[0] = WORD(20);
+	regs.r[KUNWIND_RA] = regs.r[KUNWIND_RCX] = CODE(1, 0x100);
+	WALK("after a system call: the rules differ in the place of rbp", NO_OBJECT, stack[2], CALLER + 11);
+
+	/* its mapping ends with the system call */
+	scene();
+	OBJECT(0x300, { 0x000, 0x200, "" }, { 0x200, 0x100, "10 06 02 77 00" });
+	put_syscall(0x300);
+	regs.r[KUNWIND_RA] = regs.r[KUNWIND_RCX] = CODE(1, 0x300);
+	WALK("a system call at the end of a mapping: the rule of the call", NO_OBJECT, CALLER);
 }
 
 static void test_after_syscall_budget(void)
@@ -419,6 +472,14 @@ static void test_trampoline_inside(void)
 	stack[word + 2] = CALLER + 3;
 	regs.r[KUNWIND_RA] = CODE(1, 0x150);
 	WALK("instruction of that function outside of the trampoline", NO_OBJECT, CALLER + 3);
+	/* what looks like a signal frame, where the kernel puts none */
+	stack[word + 1 + 5 + 15] = WORD(40);
+	stack[word + 1 + 5 + 16] = CODE(1, 0x300);
+	stack[word + 1 + 5 + 18] = 0x33;
+	stack[word + 3] = CALLER + 4;
+	regs.r[KUNWIND_RSP] = WORD(word + 1);
+	regs.r[KUNWIND_RA] = CODE(1, 0x127);
+	WALK("before a trampoline's system call, rsp is not aligned", NO_OBJECT, CALLER + 4);
 }
 
 /*
@@ -612,6 +673,8 @@ int main(void)
 	test_trampoline_inside();
 	test_trampoline_budget();
 	test_after_syscall();
+	test_after_syscall_result();
+	test_after_syscall_parts();
 	test_after_syscall_budget();
 	test_minus_one();
 	test_trampoline_end();

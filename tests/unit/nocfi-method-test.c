@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * nocfi-method-test.c - single methods for frames without unwind information:
+ * which words they take in code of a JIT, in gcc's trampolines, on another
+ * stack, and at a function's end
+ */
+#include "return-scene.h"
+
+/* Proofs for a frame in code of a JIT, which has a mapping of its own. */
+static void test_jit(void)
+{
+	u64 ra;
+
+	begin();
+	ranges->nr = 2;
+	ranges->range[1] = ranges->range[0];
+	ranges->range[0].end = ranges->range[1].start = CODE + 0x2000;
+	ranges->range[0].reason = KUNWIND_NO_OBJECT;
+	ra = call(0x400, 0x2000);
+	tap_ok(prove(0x120, STACK, 0, false, WORD(1), ra) == KUNWIND_PROOF_POSSIBLE,
+	       "JIT: a call of the first byte after its mapping may have led to it");
+	ra = call(0x400, 0x1ff8);
+	tap_ok(prove(0x120, STACK, 0, false, WORD(1), ra) == KUNWIND_PROOF_CONTRADICTED,
+	       "JIT: a call of other code in its mapping did not");
+
+	/* call 1f; jmp 2f; 1: 16 bytes; 2: a frame in the routine is at 1, at 2 at the latest */
+	bytes(0x100, "e8 05 00 00 00 e9 10 00 00 00");
+	ra = CODE + 0x105;
+	tap_ok(prove(0x10a, STACK, 0, false, WORD(0), ra) == KUNWIND_PROOF_PROVEN &&
+	       prove(0x11a, STACK, 0, false, WORD(0), ra) == KUNWIND_PROOF_PROVEN,
+	       "JIT: a call over a jump proves frames from the routine's start to its end");
+	tap_ok(prove(0x109, STACK, 0, false, WORD(0), ra) == KUNWIND_PROOF_NO_CALL &&
+	       prove(0x11b, STACK, 0, false, WORD(0), ra) == KUNWIND_PROOF_NO_CALL,
+	       "JIT: a call over a jump is no call of other frames");
+}
+
+/* A breakpoint may hide any call, which has from two to seven bytes. */
+static void test_no_call(void)
+{
+	bool good = true;
+	u32 i;
+
+	for (i = 0; i < 8; i++) {
+		begin();
+		code[0x100 + i] = 0xcc;
+		good &= kunwind_proof_no_call(&walk, CODE + 0x108) == (i == 0 || i == 7);
+	}
+	tap_ok(good, "no call: not known if a breakpoint is where a call may begin");
+}
+
+/*
+ * gcc's trampoline for a nested function lies on the stack, so one mapping has
+ * both. A frame in it is at one of three instructions.
+ */
+static void test_nested(void)
+{
+	static const struct {
+		const char *hex;
+		u32 jump;
+	} cases[] = {
+		{ "49 bb 00 00 00 00 00 00 00 00 49 ba 00 00 00 00 00 00 00 00 49 ff e3", 20 },
+		{ "41 bb 00 00 00 00 49 ba 00 00 00 00 00 00 00 00 49 ff e3", 16 },
+	};
+	struct kunwind_found how;
+	u32 i, at;
+	bool good, found;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		for (at = 0, good = true; at <= cases[i].jump; at++) {
+			begin();
+			ranges->range[0].start = STACK;
+			bytes(0x100, cases[i].hex);
+			bytes(0x200, "ff d0");
+			stack[0] = CODE + 0x202;
+			walk.mem.left = PLENTY;
+			walk.regs.r[KUNWIND_RA] = CODE + 0x100 + at;
+			found = kunwind_nocfi_step(&walk, true, &how) == KUNWIND_COMPLETE &&
+				how.method == KUNWIND_BY_TOP && walk.regs.r[KUNWIND_RA] == CODE + 0x202;
+			good &= found == (!at || at == cases[i].jump - 10 || at == cases[i].jump);
+		}
+		tap_ok(good, "nested: a trampoline that jumps at byte %u, at its three instructions",
+		       cases[i].jump);
+	}
+}
+
+/* Whether rsp has just been read from memory: by the 16 bytes before. */
+static void test_took_rsp(void)
+{
+	static const struct {
+		const char *name, *hex;	/* before 0x110 */
+		bool took;
+	} cases[] = {
+		{ "mov (%rsi), %rsp", "48 8b 26", true }, { "mov (%r9), %rsp", "49 8b 21", true },
+		{ "mov 56(%rsi), %rsp", "48 8b 66 38", true }, { "mov %rsi, %rsp", "48 8b e6", false },
+		{ "mov (%rsi), %r12", "4c 8b 26", false }, { "mov (%rsi), %esp", "8b 26 90", false },
+		{ "mov (%rsi), %rbp", "48 8b 2e", false },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		begin();
+		bytes(0x110 - (u32)(strlen(cases[i].hex) + 1) / 3, cases[i].hex);
+		tap_ok(kunwind_code_took_rsp(&walk.mem, CODE + 0x110) == cases[i].took,
+		       "rsp %s: %s", cases[i].took ? "taken" : "not taken", cases[i].name);
+	}
+}
+
+/* Steps of frames that called, by the methods that need more than one word. */
+static void test_called(void)
+{
+	struct kunwind_found how;
+	enum kunwind_reason reason;
+	u64 ra;
+
+	/* another stack: mov 56(%rsi), %rsp; add $24, %rsp; pop %rbp; ret */
+	begin();
+	bytes(0x100, "c3");
+	bytes(0x17a, "48 8b 66 38 48 8b 04 24 48 89 46 38 48 83 c4 18 5d c3");
+	stack[0] = WORD(77);
+	stack[1] = ra = call(0x200, 0x100);
+	walk.regs.r[KUNWIND_RSP] = WORD(4);
+	walk.regs.r[KUNWIND_RBP] = WORD(0);
+	walk.regs.valid |= KUNWIND_REG(KUNWIND_RBP);
+	step(0x17a, &reason, &how);
+	tap_ok(reason == KUNWIND_COMPLETE && walk.regs.r[KUNWIND_RA] == ra &&
+	       walk.regs.valid & KUNWIND_REG(KUNWIND_RBP) && walk.regs.r[KUNWIND_RBP] == WORD(77),
+	       "called: a frame pointer on another stack gives the caller's rbp");
+
+	/* Go's check of the stack at two entries; the first function's last call ends at the second */
+	begin();
+	bytes(0x800, "ff d0");
+	bytes(0x400, "49 3b 66 10 50");
+	bytes(0x41b, "e8 00 00 00 00 49 3b 66 10 eb fe");
+	stack[0] = stack[1] = CODE + 0x802;
+	step(0x420, &reason, &how);
+	tap_ok(reason == KUNWIND_COMPLETE && how.method == KUNWIND_BY_ENTRY &&
+	       walk.regs.r[KUNWIND_RSP] == WORD(2),
+	       "called: a call that ends where the next function begins is the first one's");
+
+	/* a JIT's frame pointer; the words below it cannot be read */
+	begin();
+	ranges->range[0].reason = KUNWIND_NO_OBJECT;
+	bytes(0x100, "eb fe");
+	bytes(0x800, "ff d0");
+	stack[8] = 0;
+	stack[9] = CODE + 0x802;
+	walk.regs.r[KUNWIND_RBP] = WORD(8);
+	walk.regs.valid |= KUNWIND_REG(KUNWIND_RBP);
+	step(0x100, &reason, &how);
+	tap_ok(reason == KUNWIND_COMPLETE && walk.regs.r[KUNWIND_RA] == CODE + 0x802,
+	       "called: a JIT's frame pointer, no word below it follows a call");
+	walk.regs.r[KUNWIND_RSP] = STACK;
+	walk.regs.r[KUNWIND_RBP] = WORD(8);
+	walk.regs.valid |= KUNWIND_REG(KUNWIND_RBP);
+	walk.mem.lo = WORD(2);
+	step(0x100, &reason, &how);
+	tap_ok(reason != KUNWIND_COMPLETE,
+	       "called: a JIT's frame pointer is not enough if the words below it cannot be read");
+}
+
+int main(void)
+{
+	test_jit();
+	test_no_call();
+	test_nested();
+	test_took_rsp();
+	test_called();
+	return tap_done();
+}
