@@ -5,6 +5,7 @@
  * Sources: DWARF 5, 6.4 (instructions), 7.24; LSB 5.0 core generic 10.5, 10.6
  * (encodings, .eh_frame). Hexadecimal bytes stand beside their meaning.
  */
+#include "../../kmod/core/cfi/cfi.h"
 #include "rows.h"
 #include "tap.h"
 
@@ -547,6 +548,7 @@ static const struct head_case heads[] = {
 	{ "zRS", "01 7a 52 53 00 01 78 10 01 00", ABS " 00", KUNWIND_OK },
 	{ "zRB", "01 7a 52 42 00 01 78 10 01 00", ABS " 00", KUNWIND_OK },
 	{ "S without z", "01 53 00 01 78 10", ABS, KUNWIND_OK },
+	{ "B and S without z", "01 42 53 00 01 78 10", ABS, KUNWIND_OK },
 	{ "eh, GCC 2", "01 65 68 00 aa bb cc dd ee ff 00 11 01 78 10", ABS, KUNWIND_OK },
 	{ "eh, no pointer", "01 65 68 00 01 78 10", "", KUNWIND_E_TRUNCATED },
 	{ "ehX", "01 65 68 58 00 aa bb cc dd ee ff 00 11 01 78 10", ABS, KUNWIND_E_AUGMENTATION },
@@ -629,6 +631,45 @@ static void test_heads(void)
 	}
 }
 
+/* The sign of a number, and where an aligned one begins. */
+static void test_numbers(void)
+{
+	static const struct {
+		u8 encoding;
+		bool i386;
+		const char *hex;
+		u64 want;
+	} cases[] = {
+		{ 0x01, false, "fe 7f 00 00 00 00 00 00", 0x3ffe },
+		{ 0x02, false, "fe ff 00 00 00 00 00 00", 0xfffe },
+		{ 0x03, false, "fe ff ff ff 00 00 00 00", 0xfffffffe },
+		{ 0x09, false, "fe 7f 00 00 00 00 00 00", -2ULL },
+		{ 0x0a, false, "fe ff 00 00 00 00 00 00", -2ULL },
+		{ 0x0b, false, "fe ff ff ff 00 00 00 00", -2ULL },
+		{ 0x0a, true, "fe ff 00 00 00 00 00 00", 0xfffffffe },
+		/* the bytes are four behind a multiple of eight */
+		{ 0x50, false, "01 00 00 00 02 00 00 00 03 00 00 00", 0x300000002 },
+		{ 0x50, true, "01 00 00 00 02 00 00 00", 1 },
+	};
+	static struct eh eh;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct kunwind_section section = { .data = eh.data, .addr = EH_ADDR + 4,
+						   .i386 = cases[i].i386 };
+		struct kunwind_bytes b;
+		u64 val = 0;
+
+		eh.size = 0;
+		eh_hex(&eh, cases[i].hex);
+		b = (struct kunwind_bytes){ .at = eh.data, .end = eh.data + eh.size };
+		if (!tap_ok(kunwind_pointer_read(&section, &b, cases[i].encoding, 0, &val) &&
+			    val == cases[i].want, "pointer encoding %#x, %s-bit code: %s", cases[i].encoding,
+			    cases[i].i386 ? "32" : "64", cases[i].hex))
+			printf("# %#llx\n", (unsigned long long)val);
+	}
+}
+
 int main(void)
 {
 	test_programs();
@@ -638,5 +679,6 @@ int main(void)
 	test_aligned();
 	test_dropped();
 	test_heads();
+	test_numbers();
 	return tap_done();
 }

@@ -109,12 +109,17 @@ static void test_unknown(void)
 static void test_duplicates(void)
 {
 	static const struct {
-		const char *name, *first, *second;
+		const char *name, *augmentation;	/* of the second CIE */
+		u8 ra;
+		const char *second;
 		enum kunwind_build_error err;
 	} cases[] = {
-		{ "equal CIEs", USUAL, USUAL, KUNWIND_OK },
-		{ "CIEs with different rules", USUAL, "0c 07 10 90 01", KUNWIND_E_OVERLAP },
-		{ "CIEs of different lengths", USUAL, USUAL " 00 00 00 00", KUNWIND_E_OVERLAP },
+		{ "equal CIEs", "zR", 16, USUAL, KUNWIND_OK },
+		{ "CIEs with different rules", "zR", 16, "0c 07 10 90 01", KUNWIND_E_OVERLAP },
+		{ "CIEs of different lengths", "zR", 16, USUAL " 00 00 00 00", KUNWIND_E_OVERLAP },
+		/* four letters, so that the CIEs end with equally many nops */
+		{ "one CIE of signal frames", "zRSSSS", 16, USUAL, KUNWIND_E_OVERLAP },
+		{ "CIEs with different return address columns", "zR", 6, USUAL, KUNWIND_E_OVERLAP },
 	};
 	static struct eh eh;
 	unsigned int i;
@@ -125,9 +130,13 @@ static void test_duplicates(void)
 		size_t cie;
 
 		eh.size = 0;
-		cie = eh_plain_cie(&eh, cases[i].first);
+		cie = eh_plain_cie(&eh, USUAL);
 		eh_plain_fde(&eh, cie, TEXT_LO, 0x10, "41 0e 10");
-		cie = eh_plain_cie(&eh, cases[i].second);
+		cie = eh_cie(&eh, cases[i].augmentation, false);
+		eh.data[eh.size - 1] = cases[i].ra;
+		eh_hex(&eh, "01 1b");
+		eh_hex(&eh, cases[i].second);
+		eh_end(&eh);
 		eh_plain_fde(&eh, cie, TEXT_LO, 0x10, "41 0e 10");
 		err = eh_build(&eh, 0, &table);
 		tap_ok(err == cases[i].err, "duplicate FDEs, %s: %s", cases[i].name,
@@ -320,6 +329,41 @@ static void test_both(void)
 	}
 }
 
+/* Three FDEs in wrong order; the distances between them need all bits of an offset. */
+static void test_far(void)
+{
+	static const u32 far[] = { 0x80000000, 0x400000, 0 };
+	static struct eh eh;
+	struct kunwind_section section = { .data = eh.data, .addr = EH_ADDR, .lo = TEXT_LO,
+					   .hi = TEXT_LO + 0x90000000, .min_fdes = ~0U };
+	struct kunwind_table *table = NULL;
+	enum kunwind_build_error err;
+	unsigned int i;
+	bool good;
+	size_t cie;
+
+	eh.size = 0;
+	cie = eh_cie(&eh, "zR", false);
+	eh_hex(&eh, "01 1c");			/* pcrel sdata8 */
+	eh_hex(&eh, USUAL);
+	eh_end(&eh);
+	for (i = 0; i < ARRAY_SIZE(far); i++) {
+		eh_fde(&eh, cie, false);
+		eh_num(&eh, TEXT_LO + far[i] - (EH_ADDR + eh.size), 8);
+		eh_num(&eh, 0x10, 8);
+		eh_hex(&eh, i == 0 ? "00 0e 10" : i == 1 ? "00 0e 18" : "00 0e 20");
+		eh_end(&eh);
+	}
+	section.size = eh.size;
+	err = kunwind_table_build(&section, 0, 1 << 20, NULL, NULL, &table);
+	for (i = 0, good = !err; good && i < ARRAY_SIZE(far); i++)
+		good = kunwind_table_lookup(table, TEXT_LO + far[i]).off == 16 + 8 * (int)i &&
+		       !kunwind_table_lookup(table, TEXT_LO + far[i] + 0x10).kind;
+	tap_ok(good, "FDEs far from each other, in descending order: %s", kunwind_build_error_name(err));
+	if (!err)
+		kunwind_table_free(table);
+}
+
 /* Terminators in the middle; the size is exact, or FDEs are counted. */
 static void test_terminators(void)
 {
@@ -431,6 +475,7 @@ int main(void)
 {
 	test_layouts();
 	test_duplicates();
+	test_far();
 	test_unknown();
 	test_terminators();
 	test_debug_frame();

@@ -118,6 +118,22 @@ static void test_rows(u32 nr, u32 distance, u32 nr_rules)
 	free(rows);
 }
 
+/* A row of a frequent rule takes one byte for it; the rules of rare rows are in a list. */
+static void test_frequent(void)
+{
+	static struct row rows[300 + 1000];
+	struct kunwind_table *table;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++)
+		rows[i] = (struct row){ 4 * i, { .kind = KUNWIND_RULE_CFA,
+						 .off = 8 * (i < 300 ? i : 300 + i % 2) } };
+	table = pack(rows, ARRAY_SIZE(rows), 4 * ARRAY_SIZE(rows));
+	tap_ok(table && table->nr_far <= 302 - KUNWIND_FAR_RULE,
+	       "rows: the most frequent rules are not in the list, though they come last");
+	kunwind_table_free(table);
+}
+
 /* The greatest address that a table can have. */
 static void test_span(void)
 {
@@ -251,6 +267,7 @@ int main(void)
 		for (j = 0; j < ARRAY_SIZE(distances); j++)
 			for (k = 0; k < ARRAY_SIZE(rules); k++)
 				test_rows(counts[i], distances[j], rules[k]);
+	test_frequent();
 	test_span();
 	test_full_rules();
 	test_limit();
