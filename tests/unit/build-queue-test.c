@@ -311,6 +311,33 @@ static void test_queues(void)
 	end("queues");
 }
 
+/* A user has a queue for each remote file system, but only for a few. */
+static void test_most_queues(void)
+{
+	struct super_block remote[USER_QUEUES + 1];
+	struct kunwind_build_queue *queue[USER_QUEUES + 1], *root;
+	unsigned int i, nr = 0;
+
+	begin();
+	for (i = 0; i <= USER_QUEUES; i++) {
+		remote[i] = fuse;
+		remote[i].s_dev = 0x40 + i;
+		inodes[20 + i].i_sb = &remote[i];
+		queue[i] = kunwind_build_queue_get(&files[20 + i], alice);
+		nr += queue[i] != NULL;
+	}
+	root = kunwind_build_queue_get(&files[20 + USER_QUEUES], NULL);
+	tap_ok(nr == USER_QUEUES && !queue[USER_QUEUES] && root,
+	       "queues: a user has at most %u, others have their own", USER_QUEUES);
+	kunwind_build_queue_put(root);
+	for (i = 0; i < USER_QUEUES; i++)
+		kunwind_build_queue_put(queue[i]);
+	tap_ok(list_empty(&queues), "queues: those to which no object was added are freed");
+	for (i = 0; i <= USER_QUEUES; i++)
+		inodes[20 + i].i_sb = &fuse;
+	end("most queues");
+}
+
 int main(void)
 {
 	current = &task;
@@ -320,5 +347,6 @@ int main(void)
 	test_take_over();
 	test_charged();
 	test_queues();
+	test_most_queues();
 	return tap_done();
 }

@@ -177,6 +177,21 @@ static void test_slow_samples(void)
 	       "stopped within a sample: the next one comes soon, and no time is lost");
 }
 
+/* The pause is as long as the sample took, also if the timer came late. */
+static void test_late_sample(void)
+{
+	u64 expired;
+
+	reset(0);
+	run(10 * MS, 0);
+	cost = 5 * MS / 10;
+	expired = clocks.timer.expires;
+	now = expired + 59 * MS / 10;
+	clocks.timer.function(&clocks.timer);
+	tap_ok(clocks.timer.expires == expired + 7 * MS,
+	       "late timer: it pauses for the time of the sample, not for that by which it was late");
+}
+
 static void test_idle(void)
 {
 	unsigned int i;
@@ -238,6 +253,7 @@ int main(void)
 	test_grid();
 	test_busy();
 	test_slow_samples();
+	test_late_sample();
 	test_idle();
 	test_changes();
 	return tap_done();

@@ -11,7 +11,7 @@
 /* ------------------------------------------------------ more of the kernel */
 
 static unsigned int waited;
-#define wq_has_sleeper(queue)		false
+#define wq_has_sleeper(queue)		true
 #define wait_event_killable_timeout(queue, condition, timeout)			\
 	({									\
 		bool met_ = (condition);					\
@@ -149,10 +149,13 @@ static u32 parts_built(void)
 static void test_whole(void)
 {
 	struct kunwind_part_builder *builder = scene(1000);
+	const unsigned int woken = part_built.woken;
 
 	kunwind_part_builder_start(builder, malloc(1), CHARGED);
 	drain_workqueue(part_workers);
 	tap_ok(parts_built() == NR_PARTS && !concluded, "whole table: all parts are built");
+	tap_ok(part_built.woken == woken + NR_PARTS + 1,
+	       "whole table: waiting tasks are woken after each part and at the end");
 	tap_ok(!object.building_parts && object.parts_done.done && built == 1 && given_back == 1,
 	       "whole table: the object is complete, its reference released");
 	tap_ok(uncharged == CHARGED && kept == object.stats.bytes && kept,

@@ -206,6 +206,12 @@ static void test_register(void)
 	u32 maps, ready;
 
 	begin();
+	missed = missed_by_limit() + missed_by_memory();
+	spin_lock(&kunwind_processes_lock);
+	kunwind_process_missed(-ESRCH);
+	spin_unlock(&kunwind_processes_lock);
+	tap_ok(missed_by_limit() + missed_by_memory() == missed,
+	       "register: a process that has ended is not counted as missed");
 	root = start(1, 0, ROOT);
 	ann = start(2, ANN, 0);
 	scan_error = -EINTR;

@@ -287,6 +287,9 @@ static void test_fork(void)
 	u32 nr_maps, nr_ready;
 
 	begin();
+	ranges_of(space)->entry_sp = 0x7000;
+	ranges_of(space)->entry = 0x401000;
+	ranges_of(space)->interpreter = 0x402000;
 	child = forked();
 	tap_ok(child && ranges_of(child) == ranges_of(space) &&
 	       refcount_read(&kunwind_snapshot_of(ranges_of(child))->refs) == 2 &&
@@ -296,7 +299,8 @@ static void test_fork(void)
 	tap_ok(dead(child) == (2 | 8) && dead(space) == 8,
 	       "fork: a range that dies in the child is alive in the parent");
 	tap_ok(ranges_of(child)->id != ranges_of(space)->id && ranges_of(child)->nr == NR &&
-	       ranges_of(child)->entry_sp == ranges_of(space)->entry_sp &&
+	       ranges_of(child)->entry_sp == 0x7000 && ranges_of(child)->entry == 0x401000 &&
+	       ranges_of(child)->interpreter == 0x402000 &&
 	       !memcmp(&ranges_of(child)->range[0], &ranges_of(space)->range[0],
 		       sizeof(struct kunwind_range)) &&
 	       kunwind_snapshot_of(ranges_of(child))->detail[2].object == &objects[2] &&
