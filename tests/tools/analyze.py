@@ -363,8 +363,31 @@ def test_helper(trace, work, program):
             shutil.rmtree(os.path.join(work, "unnamed"), ignore_errors=True)
             remarks = [line for line in done.stderr.decode().splitlines() if "have no name" in line]
             same("helper %s: kunwind %s: status 0, and one remark" % (what, " ".join(command[:2])),
-                 (done.returncode, [re.sub("^.*: [0-9]+ of", "N of", line) for line in remarks]),
-                 (0, ["N of %d user frames have no name: %s" % (facts["frames"], wanted)]))
+                 (done.returncode, [re.sub("^.*: ([0-9]+) of", r"\1 of", line) for line in remarks]),
+                 (0, ["%d of %d user frames have no name: %s" % (facts["frames"], facts["frames"], wanted)]))
+
+
+def test_calls(work, symbols):
+    """Results at the limits of errors, two waits in one call, and idle threads."""
+    trace = ctf.Trace()
+    at = stack(symbols, "reader", "main", "_start")
+    idle = (0, 0, "swapper/0")
+    for i, result in enumerate((-4095, -4096, -1, 0)):
+        trace.add(1000 + 20 * i, "syscall_entry_mmap", APP, at)
+        trace.add(1010 + 20 * i, "syscall_exit_mmap", APP, at, ctf.RETURN, [result])
+    trace.add(2000, "syscall_entry_read", APP, at)
+    for begin, end in ((2100, 2200), (2300, 2600)):
+        trace.add(begin, "sched_switch", APP, at, ctf.SWITCH, [100, 1, 0])
+        trace.add(end, "sched_switch", idle, (), ctf.SWITCH, [0, 0, 100])
+    trace.add(2700, "syscall_exit_read", APP, at, ctf.RETURN, [1])
+    directory = os.path.join(work, "calls")
+    trace.write(directory)
+    data = json.loads(run("report", "--json", "--all", directory).stdout)
+    same("calls: results from -4095 to -1 are errors, and the time off the CPU is that of all waits",
+         table(data["system_calls"], "count", "failed", "off_cpu_ns"), {"mmap": (4, 2, 0), "read": (1, 0, 400)})
+    same("calls: idle threads wait for nothing", table(data["off_cpu"], "count", "ns"), {"read": (2, 400)})
+    check("report -p: the message says that the options select no event",
+          "no events that the options select" in run("report", "--all", "-p", "77777", directory, status=1).stderr)
 
 
 def test_numbers(work, symbols):
@@ -546,6 +569,7 @@ def main():
         test_failures(trace, work)
         test_contexts(work, symbols)
         test_helper(trace, work, program)
+        test_calls(work, symbols)
         test_numbers(work, symbols)
         test_offsets(work, program, symbols, build_id)
         test_two_traces(work, build_id)

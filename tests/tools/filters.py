@@ -94,6 +94,25 @@ def test_durations(trace):
          calls(report(trace, "--duration", "6us", "--from", seconds(8500))), {"futex": (1, 1, 500, 400)})
 
 
+def test_values(trace):
+    """Times and durations as the user writes them."""
+    same("--from with more zeros than nanoseconds", calls(report(trace, "--from", seconds(8000) + "000", "--to", seconds(9100) + "0")),
+         calls(report(trace, "--from", seconds(8000), "--to", seconds(9100))))
+    for value in ("0.0000000001", "22:13:60", "22:60:20", "24:13:20", "22:13:20.0000000001", "22:13", "1.", ".5", "1.5s"):
+        check("--from %s: a message" % value, "--from takes seconds" in run("report", "--from", value, trace, status=1).stderr)
+    report(trace, "--from", "22:13:20", "--to", "22:13:59.999999999")
+    same("--duration with equal limits", calls(report(trace, "--duration", "6us..6us")),
+         {"read": (1, 1, 6000, 5000), "futex": (1, 1, 6000, 5800)})
+    same("the last --duration counts, also without a longest one", calls(report(trace, "--duration", "1us..2us", "--duration", "6us")),
+         {"read": (1, 1, 6000, 5000), "futex": (1, 1, 6000, 5800)})
+    check("--duration with reversed limits: a message",
+          "--duration takes MIN" in run("report", "--duration", "6us..5us", trace, status=1).stderr)
+    link = trace + "-link"
+    os.symlink(trace, link)
+    same("a symbolic link to a trace, as an argument", calls(report(link)), calls(report(trace)))
+    os.remove(link)
+
+
 def test_threads(trace):
     same("--tid: one thread", calls(report(trace, "--tid", "101")), {"futex": (1, 1, 6000, 5800)})
     same("--tid: the main thread", set(calls(report(trace, "--tid", "100"))), {"read", "openat", "exit_group"})
@@ -265,6 +284,7 @@ def main():
         test_edges(trace)
         test_reversed(trace)
         test_durations(trace)
+        test_values(trace)
         test_threads(trace)
         test_lists(trace)
         test_counts(trace)
