@@ -149,6 +149,15 @@ static const struct test tests[] = {
 		{ MAP, 1, 10, 0x3000, 0x3000, "a" },
 		{ ASK, 1, 20, 0x1800, 0, NULL },
 		{ ASK, 1, 20, 0x3000, 0, NULL } } },
+	{ "a munmap whose end is not above its start is ignored", {
+		{ MAP, 1, 10, 0x1000, 0x9000, "a" },
+		{ UNMAP, 1, 20, 0x5000, 0x2000, NULL },
+		{ UNMAP, 1, 20, 0x3000, 0x3000, NULL },
+		{ ASK, 1, 30, 0x1fff, 0, "a" },
+		{ ASK, 1, 30, 0x3000, 0, "a" },
+		{ ASK, 1, 30, 0x4fff, 0, "a" },
+		{ ASK, 1, 30, 0x5000, 0, "a" },
+		{ ASK, 1, 30, 0x8fff, 0, "a" } } },
 	{ "vpid of no known process: the vpid itself is returned", {
 		{ WHO, 5, 20, 0x1000, 5, NULL } } },
 	{ "vpid of one process: the process is found for any address", {
@@ -404,6 +413,86 @@ static bool fork_storm(struct kunwind_symbolizer *symbolizer)
 	return ok;
 }
 
+/* When the program that a process ran at some time had begun, and when it ended. */
+static bool programs(void)
+{
+	static const struct {
+		int64_t time, began, ended;
+	} cases[] = { { 9, INT64_MAX, 10 }, { 10, 10, 20 }, { 19, 10, 20 }, { 20, 20, 30 }, { 29, 20, 30 } };
+	struct kunwind_maps *maps = kunwind_maps_new();
+	int64_t began, ended;
+	bool ok = true;
+	size_t i;
+
+	kunwind_maps_fork(maps, 1, 2, 10);
+	kunwind_maps_exec(maps, 2, 20);
+	kunwind_maps_exit(maps, 2, 30);
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		kunwind_maps_program(maps, 2, cases[i].time, &began, &ended);
+		if (began == cases[i].began && ended == cases[i].ended)
+			continue;
+		printf("# at %" PRId64 ": from %" PRId64 " to %" PRId64 "\n", cases[i].time, began, ended);
+		ok = false;
+	}
+	kunwind_maps_free(maps);
+	return ok;
+}
+
+/* A file that is mapped again at the same addresses, but from another offset on. */
+static bool other_bias(struct kunwind_symbolizer *symbolizer)
+{
+	struct kunwind_maps *maps = kunwind_maps_new();
+	struct kunwind_range range = { .start = 0x1000, .end = 0x2000,
+				       .object = kunwind_symbolizer_object(symbolizer, "a", "", 0) };
+	const struct kunwind_range *found;
+	bool ok;
+
+	kunwind_maps_map(maps, 1, 10, &range);
+	range.bias = 0x1000;
+	kunwind_maps_map(maps, 1, 20, &range);
+	found = kunwind_maps_find(maps, 1, 0x1000, 30);
+	ok = found && found->bias == 0x1000;
+	found = kunwind_maps_find(maps, 1, 0x1000, 15);
+	ok &= found && !found->bias;
+	kunwind_maps_free(maps);
+	return ok;
+}
+
+/* Two processes with one vpid have the same file at the same addresses, but other parts of it. */
+static bool one_vpid(struct kunwind_symbolizer *symbolizer)
+{
+	struct kunwind_maps *maps = kunwind_maps_new();
+	struct kunwind_pids *pids = kunwind_pids_new();
+	struct kunwind_range range = { .start = 0x1000, .end = 0x2000,
+				       .object = kunwind_symbolizer_object(symbolizer, "a", "", 0) };
+	bool ok;
+
+	kunwind_pids_add(pids, 5, 500);
+	kunwind_pids_add(pids, 5, 600);
+	kunwind_maps_map(maps, 500, 10, &range);
+	range.bias = 0x1000;
+	kunwind_maps_map(maps, 600, 10, &range);
+	ok = kunwind_pids_find(pids, maps, 5, 0x1000, 20) == -1;
+	kunwind_maps_free(maps);
+	kunwind_pids_free(pids);
+	return ok;
+}
+
+/* A live process is read once, and only if the trace says nothing of it. */
+static bool ask_live(struct kunwind_symbolizer *symbolizer)
+{
+	struct kunwind_maps *maps = kunwind_maps_new();
+	struct kunwind_range range = { .start = 0x1000, .end = 0x2000,
+				       .object = kunwind_symbolizer_object(symbolizer, "a", "", 0) };
+	bool ok;
+
+	kunwind_maps_map(maps, 1, 10, &range);
+	ok = !kunwind_maps_ask_live(maps, 1) && kunwind_maps_ask_live(maps, 2) &&
+	     !kunwind_maps_ask_live(maps, 2);
+	kunwind_maps_free(maps);
+	return ok;
+}
+
 int main(void)
 {
 	struct kunwind_symbolizer *symbolizer = kunwind_symbolizer_new(NULL);
@@ -422,6 +511,22 @@ int main(void)
 	failed += !ok;
 	ok = fork_storm(symbolizer);
 	printf("%sok %zu - maps: fork: children that are not looked up have no copy of the mappings\n",
+	       ok ? "" : "not ", ++nr);
+	failed += !ok;
+	ok = programs();
+	printf("%sok %zu - maps: a program begins with a fork or exec, and ends with the next exec or exit\n",
+	       ok ? "" : "not ", ++nr);
+	failed += !ok;
+	ok = other_bias(symbolizer);
+	printf("%sok %zu - maps: a file mapped again from another offset on replaces the mapping\n",
+	       ok ? "" : "not ", ++nr);
+	failed += !ok;
+	ok = one_vpid(symbolizer);
+	printf("%sok %zu - maps: vpid of two processes with other parts of one file: none is found\n",
+	       ok ? "" : "not ", ++nr);
+	failed += !ok;
+	ok = ask_live(symbolizer);
+	printf("%sok %zu - maps: a live process is read once, and only if the trace has nothing of it\n",
 	       ok ? "" : "not ", ++nr);
 	failed += !ok;
 	printf("1..%zu\n", nr);

@@ -273,6 +273,10 @@ static void test_kallsyms(void)
 	check(module_is(list, 0x81000000, "") && module_is(list, 0xc0000001, "[one]") &&
 	      module_is(list, 0xc0009001, "[two]"), "kallsyms: functions have their module");
 	kunwind_list_free(list);
+	list = list_of("1000 T one\tbpf\n2000 T two\n", false);
+	check(name_is(list, 0x1000, "one", 0x1000) && module_is(list, 0x1000, ""),
+	      "kallsyms: text after a name without brackets is not a module");
+	kunwind_list_free(list);
 	check(!list_of("0 T one\n0 T two\n", false),
 	      "kallsyms: addresses that the kernel hides are not a list");
 	check(!list_of("", false) && !list_of("no list\n", true),
