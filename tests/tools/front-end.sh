@@ -33,7 +33,10 @@ fi
 [ -z "$ECHO_NAME" ] || echo "name=$0"
 for word in "$@"; do
 	case $word in
-	add-context) [ -z "$CONTEXT_SAYS" ] || echo "$CONTEXT_SAYS" >&2; exit "${CONTEXT_STATUS:-0}" ;;
+	add-context)
+		[ -z "$CONTEXT_PRINTS" ] || echo "$CONTEXT_PRINTS"
+		[ -z "$CONTEXT_SAYS" ] || echo "$CONTEXT_SAYS" >&2
+		exit "${CONTEXT_STATUS:-0}" ;;
 	save)
 		for option in "$@"; do
 			case $option in
@@ -245,7 +248,7 @@ callstack '[--sessiond-path][/x y][enable-event][-k][a]' "[--sessiond-path=/x y]
 callstack '[--mi][xml][enable-event][-k][a]' "$in_default" --mi xml enable-event -k a --callstack
 callstack '[-qmxml][enable-event][-k][a]' "[--quiet]$in_default" -qmxml enable-event -k a --callstack
 
-SAYS='<xml/>' calls --mi=xml enable-event -k a --callstack
+SAYS='<xml/>' CONTEXT_PRINTS='<more/>' calls --mi=xml enable-event -k a --callstack
 is "$out" '<xml/>' "with --mi only enable-event prints to stdout"
 
 calls enable-event --userspace --callstack a
@@ -298,6 +301,8 @@ has 0 "no error if the channel has procname, too" \
 	"$(xml KERNEL channel0 PROCNAME VPID CALLSTACK_USER VTID)" -s demo
 has 4 "error if a context that stacks need is missing" "$(xml KERNEL channel0 VPID CALLSTACK_USER)" -s demo
 has 4 "error if the channel has no contexts" "$(xml KERNEL channel0 VPID CALLSTACK_USER VTID)" -s demo -c other
+has 4 "error if only a channel with a longer name has the contexts" \
+	"$(xml KERNEL channel01 VPID CALLSTACK_USER VTID)" -s demo
 has 4 "error if the channel does not exist" "$(xml KERNEL channel0 VPID CALLSTACK_USER VTID)" -s demo -c third
 has 4 "error if the channel belongs to another domain" "$(xml UST channel0 VPID CALLSTACK_USER VTID)" -s demo
 has 0 "no error if the named channel has the contexts" "$(xml KERNEL big VPID CALLSTACK_USER VTID)" -s demo -c big
@@ -305,6 +310,11 @@ has 4 "error if no session is named or current" "$(xml KERNEL channel0 VPID CALL
 echo session=mine >"$HOME/.lttngrc"
 has 0 "the session in .lttngrc is the current one" "$(xml KERNEL channel0 VPID CALLSTACK_USER VTID)"
 is "$(tail -n 1 "$SAVES" | sed 's/.*\[--\]//')" "[mine]" "started session: the session in .lttngrc is saved by its name"
+mkdir "$work/other-home"
+echo session=theirs >"$work/other-home/.lttngrc"
+LTTNG_HOME=$work/other-home has 0 "the session in .lttngrc of LTTNG_HOME is the current one" \
+	"$(xml KERNEL channel0 VPID CALLSTACK_USER VTID)"
+is "$(tail -n 1 "$SAVES" | sed 's/.*\[--\]//')" "[theirs]" "started session: LTTNG_HOME comes before HOME"
 is "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'kunwind-lttng-*' | wc -l)" 0 "started session: no temporary directory is left"
 CONTEXT_STATUS=4 CONTEXT_SAYS='Error: callstack-user: Context unavailable on this kernel' \
 	calls enable-event -k a --callstack -s demo
