@@ -5,6 +5,7 @@
 A preloaded library makes open(2) of /dev/kunwind open a file with status lines.
 """
 
+import json
 import os
 import subprocess
 import tempfile
@@ -55,9 +56,24 @@ class Module:
                               env={**os.environ, "LD_PRELOAD": self.library, "STATUS": self.path}).stdout
 
 
+def test_values(module):
+    numbers = ("0", "7", "12345678901", "1234567890123456789", "12345678901234567890", "007", "-1", "")
+    data = json.loads(module.status([*LINES, *(("stat", "s%d" % i, n) for i, n in enumerate(numbers))], "--json"))
+    same("--json: decimal numbers that fit are numbers, all else is text", [data["stats"]["s%d" % i] for i in range(len(numbers))],
+         [0, 7, 12345678901, 1234567890123456789, *numbers[4:]])
+    text = module.status([("param", "enabled", "0"), ("stat", "frames", "100"), ("frames", "perf", "cfi", "30"), *LINES,
+                          ("object", "ready", "ok", "10", "1024", "1", "/bin/whole"), ("parts", "2", "2", "/bin/whole")]).decode()
+    for what, line in (("the kill switch", 'Module    kunwind 0.1.0, ABI 1, switched off (parameter "enabled" is N)'),
+                       ("a hook that is on, without \"ok\"", "  %-26s on" % "stack_trace_save_user"),
+                       ("frames of all consumers, once", "  %-16s %12d  %5.1f %%" % ("cfi", 100, 100)),
+                       ("a table whose parts are all built", "  %8s %10s %5s  %-8s /bin/whole" % (10, "1.0 KiB", 1, "ready"))):
+        same("text: %s" % what, [at for at in text.splitlines() if at == line], [line])
+
+
 def main():
     with tempfile.TemporaryDirectory() as work:
         module = Module(work)
+        test_values(module)
         data = json_output.parse("status", module.status(LINES, "--json"))
         # A list in JSON has the fields of the lines, in their order.
         lists = {"hook": "hooks", "stacks": "stacks", "frames": "frames", "process": "processes",
