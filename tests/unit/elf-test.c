@@ -66,7 +66,7 @@ static void shdr(u8 *f, int n, u32 name, u32 type, u64 flags, u64 addr, u64 offs
 
 static void image_make(u8 *f)
 {
-	static const char names[] = "\0.text\0.eh_frame\0.shstrtab\0.debug_frame";
+	static const char names[] = "\0.text\0.eh_frame\0.shstrtab\0.debug_frame\0.note.go.buildid";
 
 	memset(f, 0, FILE_SIZE);
 	memcpy(f, "\x7f" "ELF\2\1\1", 7);
@@ -229,7 +229,7 @@ static const struct {
 		u32 at;
 		int size;
 		u64 val;
-	} change[3];
+	} change[4];
 	enum kunwind_build_error err;
 	u64 eh_size, debug_size;
 } debug_cases[] = {
@@ -255,6 +255,9 @@ static const struct {
 	{ "a name cut off by the end of the strings", { { SHDR(3, S_SIZE), 8, 39 } }, KUNWIND_OK, 0x60, 0 },
 	{ "no names", { { 62, 2, 9 } }, KUNWIND_OK, 0x60, 0 },
 	{ "no section headers", { { 40, 8, 0 } }, KUNWIND_OK, 0xb00, 0 },
+#define NOTE	{ 60, 2, 5 }, { SHDR(4, S_TYPE), 4, 7 }, { SHDR(4, S_SIZE), 8, 16 }
+	{ "of Go", { NOTE, { SHDR(4, S_NAME), 4, 40 } }, KUNWIND_OK, 0x60, 0 },
+	{ "beside another note", { NOTE, { SHDR(4, S_NAME), 4, 41 } }, KUNWIND_OK, 0x60, 0x40 },
 };
 
 static enum kunwind_build_error parse(struct image *image, struct kunwind_elf *elf)

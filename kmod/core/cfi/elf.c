@@ -15,7 +15,8 @@
  * (only the first one is read).
  *
  * Not supported: big-endian and relocatable files, x32, files with more than
- * MAX_PHDRS program headers (PN_XNUM), a compressed .debug_frame.
+ * MAX_PHDRS program headers (PN_XNUM), a compressed .debug_frame. A .debug_frame
+ * of Go is not used.
  */
 #include "elf.h"
 #include "cfi.h"
@@ -84,7 +85,7 @@ enum {
 	SEGMENT_LOAD = 1, SEGMENT_DYNAMIC = 2, SEGMENT_NOTE = 4,
 	SEGMENT_EH_FRAME = 0x6474e550,
 	FLAG_X = 1,
-	SECTION_PROGBITS = 1, SECTION_NOBITS = 8, SECTION_ALLOC = 2, SECTION_COMPRESSED = 0x800,
+	SECTION_PROGBITS = 1, SECTION_NOTE = 7, SECTION_NOBITS = 8, SECTION_ALLOC = 2, SECTION_COMPRESSED = 0x800,
 	NOTE_BUILD_ID = 3,
 	DYNAMIC_PLTGOT = 3,
 };
@@ -437,6 +438,18 @@ static enum kunwind_build_error section_debug(struct parser *p, const struct sec
 	return KUNWIND_OK;
 }
 
+/*
+ * Sets *is if the section shows that Go's linker wrote the file. Go's .debug_frame has
+ * one row for a whole function, also where its code is on another stack.
+ */
+static enum kunwind_build_error section_go(struct parser *p, const struct section *s,
+					   const struct section *names, bool *is)
+{
+	static const char name[] = ".note.go.buildid";
+
+	return *is ? KUNWIND_OK : name_is(p, names, s->name, name, sizeof(name) - 1, is);
+}
+
 /* Reads the section headers. Ignores all if place or number is invalid. */
 static enum kunwind_build_error sections_read(struct parser *p, bool *known)
 {
@@ -444,7 +457,7 @@ static enum kunwind_build_error sections_read(struct parser *p, bool *known)
 	const size_t size = p->elf->i386 ? sizeof(struct section_32) : sizeof(struct section);
 	struct section s, names = { 0 };
 	enum kunwind_build_error err;
-	bool exact = false;
+	bool exact = false, go = false;
 	unsigned int i;
 
 	if (!h->shoff || h->shentsize != size || h->shnum > MAX_SHDRS ||
@@ -461,7 +474,9 @@ static enum kunwind_build_error sections_read(struct parser *p, bool *known)
 			return err;
 		if (!s.size)
 			continue;
-		if ((s.flags & SECTION_ALLOC) && s.type != SECTION_NOBITS && !exact) {
+		if (s.type == SECTION_NOTE) {
+			err = section_go(p, &s, &names, &go);
+		} else if ((s.flags & SECTION_ALLOC) && s.type != SECTION_NOBITS && !exact) {
 			err = section_eh(p, &s, &names, known);
 			exact = *known && p->elf->eh_fdes == ~0U;
 		} else if (s.type == SECTION_PROGBITS &&
@@ -471,6 +486,8 @@ static enum kunwind_build_error sections_read(struct parser *p, bool *known)
 		if (err)
 			return err;
 	}
+	if (go)
+		p->elf->debug_size = 0;
 	return KUNWIND_OK;
 }
 
