@@ -241,6 +241,7 @@ static void test_thread(void)
 		{ "mov $60, %eax; mov %ebx, %eax", "b8 3c 00 00 00 89 d8 0f 05 f4", false },
 		{ "mov $0x100, %eax; mov $60, %al", "b8 00 01 00 00 b0 3c 0f 05 f4", false },
 		{ "mov $0x13c, %eax; mov $231, %al", "b8 3c 01 00 00 b0 e7 0f 05 f4", false },
+		{ "mov $60, %eax; xor %ecx, %eax", "b8 3c 00 00 00 31 c8 0f 05 f4", false },
 		{ "mov $60, %al", "b0 3c 0f 05 f4", false },
 	};
 	u32 i;

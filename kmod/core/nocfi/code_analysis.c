@@ -650,11 +650,14 @@ u64 kunwind_walk_attr kunwind_code_after_zero(struct kunwind_mem *mem, u64 behin
 		const u8 form = insn.op & 15;
 
 		at += insn.length;
-		if (!tested && !tests_rax(&insn))
-			return ip;
-		if (tested && !jumps(&insn))
+		if (!tested) {
+			if (!tests_rax(&insn))
+				return ip;
+			tested = true;
+			continue;
+		}
+		if (!jumps(&insn))
 			return after;
-		tested = true;
 		if (1 << form & (1 << 3 | 1 << 4 | 1 << 6 | 1 << 9 | 1 << 13 | 1 << 14))
 			return at + (s64)insn.imm;	/* jae, je, jbe, jns, jge, jle */
 		if (form == 5)				/* jne */

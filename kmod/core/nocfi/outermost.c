@@ -268,7 +268,8 @@ static s32 kunwind_walk_attr eax_after(const struct kunwind_insn *insn, s32 eax)
 	case 0xb0:
 		return eax == EAX_UNKNOWN ? EAX_UNKNOWN : (eax & ~0xff) | (u8)insn->imm;
 	case 0x31: case 0x33:
-		return insn->modrm == 0xc0 && !insn->reg_high ? 0 : eax;
+		return insn->modrm == 0xc0 && !insn->reg_high ? 0 :
+		       kunwind_insn_writes(insn, 0) ? EAX_UNKNOWN : eax;
 	case 0x89: case 0x8b:
 		return kunwind_insn_writes(insn, 0) ? EAX_UNKNOWN : eax;
 	}
