@@ -156,7 +156,7 @@ help:
 	@echo '            (first fetches and builds python3, git and sqlite3 with debug files: 4 min)'
 	@echo 'soak        load, unload and switch the module in random order under full load for SECONDS'
 	@echo '            (600); SEED=N: repeat that order; DEBUG=1: on the kernel of check-debug;'
-	@echo '            SAMPLING=1: instead, leave sampler and flight recorder on (3600)'
+	@echo '            SAMPLING=1: instead, keep the sampler and the flight recorder on (3600)'
 	@echo "check-kernel-tests  run the kernel's selftests of x86 and of signal stacks, and stress-ng:"
 	@echo '            the results with the whole system traced equal those without the module'
 	@echo 'check-long  run the VM tests that take too long for make check, and longer versions of'

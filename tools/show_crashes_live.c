@@ -55,7 +55,8 @@ static void warn(void)
  */
 static pid_t begin(const char *dir, const sigset_t *mask, FILE **messages)
 {
-	char path[4096], memory[32], name[] = "kunwind crashes";	/* its messages begin with it */
+	/* the recorder's messages begin with this name */
+	char path[4096], memory[32], name[] = "kunwind crashes";
 	char *argv[] = { name, (char *)"--flight", (char *)"--json", (char *)"-a", (char *)"-e",
 			 (char *)"kunwind_fatal_signal", (char *)"--trigger", (char *)"signal",
 			 (char *)"--interval", (char *)"0", (char *)"--snapshots", (char *)"0",

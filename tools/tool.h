@@ -98,7 +98,7 @@ unsigned int kunwind_tool_utf8(const char *string);
  */
 unsigned int kunwind_tool_text(FILE *out, const char *text, const char *escape);
 
-/* What a shell does not take for itself, for @escape: the text is then one word of a command. */
+/* The characters that are special to a shell, for @escape. The text is then one word of a command. */
 #define KUNWIND_SHELL_SPECIAL	" !\"#$&'()*;<=>?[\\]^`{|}~"
 
 /*

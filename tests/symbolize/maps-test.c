@@ -413,7 +413,7 @@ static bool fork_storm(struct kunwind_symbolizer *symbolizer)
 	return ok;
 }
 
-/* When the program that a process ran at some time had begun, and when it ended. */
+/* When the program that a process runs at some time began, and when it ended. */
 static bool programs(void)
 {
 	static const struct {
@@ -438,7 +438,7 @@ static bool programs(void)
 	return ok;
 }
 
-/* A file that is mapped again at the same addresses, but from another offset on. */
+/* A file is mapped again at the same addresses, from another offset. */
 static bool other_bias(struct kunwind_symbolizer *symbolizer)
 {
 	struct kunwind_maps *maps = kunwind_maps_new();
@@ -458,7 +458,7 @@ static bool other_bias(struct kunwind_symbolizer *symbolizer)
 	return ok;
 }
 
-/* Two processes with one vpid have the same file at the same addresses, but other parts of it. */
+/* Two processes with one vpid map different parts of one file at the same addresses. */
 static bool one_vpid(struct kunwind_symbolizer *symbolizer)
 {
 	struct kunwind_maps *maps = kunwind_maps_new();
@@ -478,7 +478,7 @@ static bool one_vpid(struct kunwind_symbolizer *symbolizer)
 	return ok;
 }
 
-/* A live process is read once, and only if the trace says nothing of it. */
+/* /proc is read once a process, and only if the trace has no mappings of it. */
 static bool ask_live(struct kunwind_symbolizer *symbolizer)
 {
 	struct kunwind_maps *maps = kunwind_maps_new();
@@ -518,15 +518,15 @@ int main(void)
 	       ok ? "" : "not ", ++nr);
 	failed += !ok;
 	ok = other_bias(symbolizer);
-	printf("%sok %zu - maps: a file mapped again from another offset on replaces the mapping\n",
+	printf("%sok %zu - maps: a file mapped again from another offset replaces the mapping\n",
 	       ok ? "" : "not ", ++nr);
 	failed += !ok;
 	ok = one_vpid(symbolizer);
-	printf("%sok %zu - maps: vpid of two processes with other parts of one file: none is found\n",
+	printf("%sok %zu - maps: vpid of two processes that map different parts of one file: none is found\n",
 	       ok ? "" : "not ", ++nr);
 	failed += !ok;
 	ok = ask_live(symbolizer);
-	printf("%sok %zu - maps: a live process is read once, and only if the trace has nothing of it\n",
+	printf("%sok %zu - maps: /proc is read once a process, and only if the trace has no mappings of it\n",
 	       ok ? "" : "not ", ++nr);
 	failed += !ok;
 	printf("1..%zu\n", nr);

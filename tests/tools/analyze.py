@@ -368,7 +368,7 @@ def test_helper(trace, work, program):
 
 
 def test_calls(work, symbols):
-    """Results at the limits of errors, two waits in one call, and idle threads."""
+    """The lowest and highest results that are errors, two waits in one call, and idle threads."""
     trace = ctf.Trace()
     at = stack(symbols, "reader", "main", "_start")
     idle = (0, 0, "swapper/0")

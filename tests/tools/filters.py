@@ -96,14 +96,16 @@ def test_durations(trace):
 
 def test_values(trace):
     """Times and durations as the user writes them."""
-    same("--from with more zeros than nanoseconds", calls(report(trace, "--from", seconds(8000) + "000", "--to", seconds(9100) + "0")),
+    same("--from with zeros after the ninth decimal place",
+         calls(report(trace, "--from", seconds(8000) + "000", "--to", seconds(9100) + "0")),
          calls(report(trace, "--from", seconds(8000), "--to", seconds(9100))))
     for value in ("0.0000000001", "22:13:60", "22:60:20", "24:13:20", "22:13:20.0000000001", "22:13", "1.", ".5", "1.5s"):
         check("--from %s: a message" % value, "--from takes seconds" in run("report", "--from", value, trace, status=1).stderr)
     report(trace, "--from", "22:13:20", "--to", "22:13:59.999999999")
     same("--duration with equal limits", calls(report(trace, "--duration", "6us..6us")),
          {"read": (1, 1, 6000, 5000), "futex": (1, 1, 6000, 5800)})
-    same("the last --duration counts, also without a longest one", calls(report(trace, "--duration", "1us..2us", "--duration", "6us")),
+    same("the last --duration counts, even if it has no maximum",
+         calls(report(trace, "--duration", "1us..2us", "--duration", "6us")),
          {"read": (1, 1, 6000, 5000), "futex": (1, 1, 6000, 5800)})
     check("--duration with reversed limits: a message",
           "--duration takes MIN" in run("report", "--duration", "6us..5us", trace, status=1).stderr)
@@ -159,11 +161,12 @@ def test_lists(trace):
             (("-e", "read,block_rq_issue", "--pid", "200"), ("--event block_rq_issue",))):
         for command in (("show",), ("show", "--summary"), ("report",), ("export", "--folded")):
             done = run(*command, "--all", *options, trace).stderr
-            same("%s %s: which items select nothing" % (" ".join(command), " ".join(options)),
+            same("%s %s: a message for each item without events" % (" ".join(command), " ".join(options)),
                  [line for line in done.splitlines() if "selects nothing" in line],
                  ["kunwind %s: %s selects nothing" % (command[0], item) for item in nothing])
     done = run("show", "--all", "-n", "1", "-e", "read,opneat", trace).stderr
-    check("show -n: the rest of the trace is not read, so no message", "selects nothing" not in done, done)
+    check("show -n: no message about patterns, because the rest of the trace is not read",
+          "selects nothing" not in done, done)
 
 
 def test_counts(trace):

@@ -249,7 +249,7 @@ callstack '[--mi][xml][enable-event][-k][a]' "$in_default" --mi xml enable-event
 callstack '[-qmxml][enable-event][-k][a]' "[--quiet]$in_default" -qmxml enable-event -k a --callstack
 
 SAYS='<xml/>' CONTEXT_PRINTS='<more/>' calls --mi=xml enable-event -k a --callstack
-is "$out" '<xml/>' "with --mi only enable-event prints to stdout"
+is "$out" '<xml/>' "with --mi, only enable-event prints to stdout"
 
 calls enable-event --userspace --callstack a
 is "$status $got" "1 " "--userspace --callstack runs nothing"

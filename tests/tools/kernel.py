@@ -143,7 +143,8 @@ def test_show(trace):
          [summary[key] for key in ("with_kernel_stack", "kernel_frames", "kernel_named", "with_stack", "frames")],
          [5, 2 + 7 + 1 + 2 + 2, 2 + 7 + 1 + 2 + 2, 4, 12])
     idle = [stack.split(";")[:2] for stack in folded(trace, "events", "--all") if stack.startswith("swapper")]
-    same("folded: a stack of the kernel alone says that the user's is missing", idle, [["swapper/0", "[no user stack]"]])
+    same("folded: a stack with kernel frames only says that the user stack is missing",
+         idle, [["swapper/0", "[no user stack]"]])
 
 
 def test_addresses(maker):

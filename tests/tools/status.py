@@ -59,7 +59,8 @@ class Module:
 def test_values(module):
     numbers = ("0", "7", "12345678901", "1234567890123456789", "12345678901234567890", "007", "-1", "")
     data = json.loads(module.status([*LINES, *(("stat", "s%d" % i, n) for i, n in enumerate(numbers))], "--json"))
-    same("--json: decimal numbers that fit are numbers, all else is text", [data["stats"]["s%d" % i] for i in range(len(numbers))],
+    same("--json: decimal numbers of fewer than 20 digits are numbers, all else is text",
+         [data["stats"]["s%d" % i] for i in range(len(numbers))],
          [0, 7, 12345678901, 1234567890123456789, *numbers[4:]])
     text = module.status([("param", "enabled", "0"), ("stat", "frames", "100"), ("frames", "perf", "cfi", "30"), *LINES,
                           ("object", "ready", "ok", "10", "1024", "1", "/bin/whole"), ("parts", "2", "2", "/bin/whole")]).decode()

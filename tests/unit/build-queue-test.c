@@ -311,7 +311,7 @@ static void test_queues(void)
 	end("queues");
 }
 
-/* A user has a queue for each remote file system, but only for a few. */
+/* A user has a queue for each remote file system, up to USER_QUEUES. */
 static void test_most_queues(void)
 {
 	struct super_block remote[USER_QUEUES + 1];
@@ -328,11 +328,11 @@ static void test_most_queues(void)
 	}
 	root = kunwind_build_queue_get(&files[20 + USER_QUEUES], NULL);
 	tap_ok(nr == USER_QUEUES && !queue[USER_QUEUES] && root,
-	       "queues: a user has at most %u, others have their own", USER_QUEUES);
+	       "queues: a user has at most %u, and root still gets one", USER_QUEUES);
 	kunwind_build_queue_put(root);
 	for (i = 0; i < USER_QUEUES; i++)
 		kunwind_build_queue_put(queue[i]);
-	tap_ok(list_empty(&queues), "queues: those to which no object was added are freed");
+	tap_ok(list_empty(&queues), "queues: a queue to which no object was added is freed");
 	for (i = 0; i <= USER_QUEUES; i++)
 		inodes[20 + i].i_sb = &fuse;
 	end("most queues");

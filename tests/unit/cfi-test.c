@@ -631,7 +631,7 @@ static void test_heads(void)
 	}
 }
 
-/* The sign of a number, and where an aligned one begins. */
+/* The sign of pointers, and the place of aligned ones. */
 static void test_numbers(void)
 {
 	static const struct {
@@ -647,7 +647,7 @@ static void test_numbers(void)
 		{ 0x0a, false, "fe ff 00 00 00 00 00 00", -2ULL },
 		{ 0x0b, false, "fe ff ff ff 00 00 00 00", -2ULL },
 		{ 0x0a, true, "fe ff 00 00 00 00 00 00", 0xfffffffe },
-		/* the bytes are four behind a multiple of eight */
+		/* the address of the bytes is four above a multiple of eight */
 		{ 0x50, false, "01 00 00 00 02 00 00 00 03 00 00 00", 0x300000002 },
 		{ 0x50, true, "01 00 00 00 02 00 00 00", 1 },
 	};

@@ -219,7 +219,7 @@ static const struct code_case {
 
 static struct eh bytes;
 
-/* Memory with this code at TEXT_LO; behind it are nops. */
+/* Memory with this code at TEXT_LO, and with nops after it. */
 static struct kunwind_mem mem_of(const char *hex)
 {
 	bytes.size = 0;
@@ -242,7 +242,7 @@ static void test_case(const struct code_case *c)
 		printf("# %d, %d, %d\n", code.depth, code.frame, code.rbp_at);
 }
 
-/* The code after the place in question jumps back to it; rbp is the frame pointer there. */
+/* A jump leads back to the nop before the place in question, with rbp as the frame pointer. */
 static void test_jump_back(void)
 {
 	/* push %rbp; mov %rsp, %rbp; and $-16, %rsp; jmp 2f; 1: nop; the place: ret; 2: jmp 1b */
@@ -250,10 +250,10 @@ static void test_jump_back(void)
 	struct kunwind_code code;
 
 	kunwind_code_read(&mem, TEXT_LO, TEXT_LO + 11, &code);
-	tap_ok(code.depth == -1 && code.frame == 8, "code analysis: a jump back, with a frame pointer");
+	tap_ok(code.depth == -1 && code.frame == 8, "code analysis: a jump back keeps the frame pointer");
 }
 
-/* Where a new thread is after a system call that returned 0: by the code before and after. */
+/* Where a thread continues after a system call that returned 0, by the code before and after. */
 static void test_after_zero(void)
 {
 	static const struct {
@@ -274,7 +274,7 @@ static void test_after_zero(void)
 		{ "je after cmp $0, %eax; js", "90 0f 05 83 f8 00 78 10 74 03", 5 },
 		{ "je after test %eax, %eax; jg", "90 90 0f 05 85 c0 7f 10 74 03", 0 },
 	};
-	/* jae, je, jbe, jns, jge and jle jump, jne does not; others are not followed */
+	/* jae, je, jbe, jns, jge and jle jump if the result is 0; jne does not; others are not followed */
 	static const u8 want[16] = { [3] = 8, [4] = 8, [5] = 5, [6] = 8, [9] = 8, [13] = 8, [14] = 8 };
 	char hex[64], name[64];
 	struct kunwind_mem mem;
@@ -294,14 +294,14 @@ static void test_after_zero(void)
 		memcpy(&behind, bytes.data, sizeof(behind));
 		found = kunwind_code_after_zero(&mem, behind, TEXT_LO + 8) - TEXT_LO - 8;
 		if (!one && !want[condition])
-			found = found > 3;	/* the test of the result may be passed, not the jump */
+			found = found > 3;	/* at most the test, not the jump */
 		if (!tap_ok(found == (one ? zeros[i].want : want[condition]),
 			    "code analysis, after the result 0: %s", name))
 			printf("# %lu\n", (unsigned long)found);
 	}
 }
 
-/* Whether a register that the code will push has its value until then. */
+/* Whether a register keeps its value until the code pushes it. */
 static void test_keeps(void)
 {
 	static const struct {
@@ -311,9 +311,9 @@ static void test_keeps(void)
 	} pushes[] = {
 		{ "push %rdx; ret", "52 c3", 2, true, true },
 		{ "push %rdx; nop; ret", "52 90 c3", 2, true, false },
-		{ "push %rdx, but r10 is asked for", "52 c3", 10, false, true },
+		{ "push %rdx; ret, asked about r10", "52 c3", 10, false, true },
 		{ "push %r10; ret", "41 52 c3", 10, true, true },
-		{ "push %r10, but rdx is asked for", "41 52 c3", 2, false, true },
+		{ "push %r10; ret, asked about rdx", "41 52 c3", 2, false, true },
 		{ "push $1; ret", "6a 01 c3", 2, false, true },
 		{ "syscall; push %rdx; ret", "0f 05 52 c3", 2, true, true },
 		{ "syscall; push %rax; ret", "0f 05 50 c3", 0, false, true },
@@ -340,7 +340,7 @@ static void test_keeps(void)
 	}
 }
 
-/* Where a function jumps with nothing on the stack, by a constant in a register. */
+/* The target of a tail call through a register that lea has set. */
 static void test_constants(void)
 {
 	static const struct {

@@ -177,7 +177,7 @@ static void test_slow_samples(void)
 	       "stopped within a sample: the next one comes soon, and no time is lost");
 }
 
-/* The pause is as long as the sample took, also if the timer came late. */
+/* The pause is as long as the sample took, even if the timer was late. */
 static void test_late_sample(void)
 {
 	u64 expired;
@@ -189,7 +189,7 @@ static void test_late_sample(void)
 	now = expired + 59 * MS / 10;
 	clocks.timer.function(&clocks.timer);
 	tap_ok(clocks.timer.expires == expired + 7 * MS,
-	       "late timer: it pauses for the time of the sample, not for that by which it was late");
+	       "late timer: the pause is as long as the sample, and does not include the delay");
 }
 
 static void test_idle(void)

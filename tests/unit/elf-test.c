@@ -256,8 +256,8 @@ static const struct {
 	{ "no names", { { 62, 2, 9 } }, KUNWIND_OK, 0x60, 0 },
 	{ "no section headers", { { 40, 8, 0 } }, KUNWIND_OK, 0xb00, 0 },
 #define NOTE	{ 60, 2, 5 }, { SHDR(4, S_TYPE), 4, 7 }, { SHDR(4, S_SIZE), 8, 16 }
-	{ "of Go", { NOTE, { SHDR(4, S_NAME), 4, 40 } }, KUNWIND_OK, 0x60, 0 },
-	{ "beside another note", { NOTE, { SHDR(4, S_NAME), 4, 41 } }, KUNWIND_OK, 0x60, 0x40 },
+	{ "with the note of Go's linker", { NOTE, { SHDR(4, S_NAME), 4, 40 } }, KUNWIND_OK, 0x60, 0 },
+	{ "with another note", { NOTE, { SHDR(4, S_NAME), 4, 41 } }, KUNWIND_OK, 0x60, 0x40 },
 };
 
 static enum kunwind_build_error parse(struct image *image, struct kunwind_elf *elf)

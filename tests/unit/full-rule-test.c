@@ -62,7 +62,7 @@ static void test_budget(void)
 	}
 }
 
-/* A step by a full rule whose budget ends in the middle is no step. */
+/* If the budget ends within a full rule, the stack ends there, with that reason. */
 static void test_any_budget(void)
 {
 	u32 budget, wrong = 0, least = 0;
@@ -85,7 +85,7 @@ static void test_any_budget(void)
 		else
 			wrong += reason != KUNWIND_BUDGET_SPENT || least;
 	}
-	tap_ok(!wrong && least, "full rule: with less than %u units, the reason is the budget", least);
+	tap_ok(!wrong && least, "full rule: with a budget below %u, the reason is the budget", least);
 }
 
 static void test_values(void)
@@ -115,7 +115,6 @@ static void test_values(void)
 	regs.r[KUNWIND_RA] = CODE(1, 0x310);
 	WALK("a register with rule same_value has the callee's value", NO_OBJECT, stack[2], CALLER + 21);
 
-
 	/* r12 by rule same_value, r13 from r12; a signal frame restores all */
 	scene();
 	OBJECT(0x1000, { 0, 0x100, "S 09 0d 0c 08 0c" }, { 0x100, 0x100, "0c 0c 10" });
@@ -124,9 +123,9 @@ static void test_values(void)
 	stack[0] = CODE(1, 0x110);
 	WALK("a register with rule same_value after a signal frame", NO_OBJECT, stack[0], CALLER + 21);
 	regs.valid &= ~KUNWIND_REG(KUNWIND_R12);
-	WALK("a register with rule same_value is not known if the callee's is not", REG_UNKNOWN, stack[0]);
+	WALK("a register with rule same_value is unknown if the callee's is unknown", REG_UNKNOWN, stack[0]);
 
-	/* no table need follow rbp: it stays known; rbx is saved in the word of the return address */
+	/* rbp stays known without the table; rbx is saved in the return address's word */
 	scene();
 	OBJECT(0x1000, { 0, 0x100, "0f 03 77 18 96" }, { 0x100, 0x100, "0c 06 10" },
 	       { 0x200, 0x100, "0e 18 83 01" }, { 0x300, 0x100, "0c 03 10" });

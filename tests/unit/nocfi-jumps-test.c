@@ -3,13 +3,13 @@
  * nocfi-jumps-test.c - frames without unwind information whose code ahead jumps
  * after a call (nocfi-scene.h)
  *
- * The code after a call that never returns may be another function's part that
- * seldom runs. Such a part ends with a jump whose distance has 32 bits.
+ * The code after a call that never returns may be another function's cold part.
+ * A cold part ends with a jmp that has a 32-bit displacement.
  */
 #include "nocfi-scene.h"
 
 static const struct nocfi_case cases[] = {
-	/* two functions' parts that seldom run: call; call; jmp to: add $40, %rsp; ret */
+	/* the cold parts of two functions: call; call; jmp to: add $40, %rsp; ret */
 	{ "after a call that may not return, a jump: a word after a call by pointer", IN_F + 0x80, 0,
 	  { { LIB + 0x300, "ff d0", 0 }, { IN_F, "e8 7b 00 00 00 e8 76 00 00 00 e9 1d 00 00 00", 0 },
 	    { IN_F + 0x2c, "48 83 c4 28 c3", 0 }, { IN_F + 0x80, "c3", 0 } },
@@ -57,14 +57,14 @@ static const struct nocfi_case cases[] = {
 	{ "before a call and a jump: a word above rbp, which the code restores from elsewhere", IN_F, AT(1),
 	  { { LIB + 0x300, "ff d0", 0 }, { IN_F, "e8 7b 00 00 00 e9 02 00 00 00 0f 0b 5d 58 c3", 0 } },
 	  { { 2, LIB + 0x302 } }, .no_guess = true, .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
-	/* The word is rejected, but it follows a call: no jump to it. */
-	{ "before a call and a jump: a word after a call by pointer is not skipped", IN_F, 0,
+	/* The word is rejected. It follows a call, so the return is not a jump to it. */
+	{ "before a call and a jump: a rejected word after a call by pointer is not skipped", IN_F, 0,
 	  { { LIB + 0x300, "ff d0 48 83 c4 08 c3", 0 }, { LIB + 0x400, "ff d0", 0 },
 	    { IN_F, "48 83 ec 08 e8 77 00 00 00 e9 02 00 00 00 0f 0b 48 83 c4 08 c3", 0 } },
 	  { { 0, LIB + 0x302 }, { 2, LIB + 0x402 } }, .no_guess = true,
 	  .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
-	/* int $3 would be a breakpoint; the call before the word leads elsewhere */
-	{ "a word after a call of another function is not skipped", IN_F, 0,
+	/* a nop follows the call, so the answer is unsure; the call before the word leads to other code */
+	{ "a rejected word after a call of another function is not skipped", IN_F, 0,
 	  { { LIB + 0x300, NULL, LIB + 0x500 }, { LIB + 0x305, "48 83 c4 08 c3", 0 },
 	    { LIB + 0x400, "ff d0", 0 }, { LIB + 0x500, "c3", 0 },
 	    { IN_F, "e8 7b 00 00 00 0f 1f 00 48 83 c4 08 c3", 0 } },

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * nocfi-method-test.c - single methods for frames without unwind information:
- * which words they take in code of a JIT, in gcc's trampolines, on another
- * stack, and at a function's end
+ * which words they take as return addresses in code of a JIT, in gcc's
+ * trampolines, on another stack, and at the end of a function
  */
 #include "return-scene.h"
 
@@ -18,23 +18,23 @@ static void test_jit(void)
 	ranges->range[0].reason = KUNWIND_NO_OBJECT;
 	ra = call(0x400, 0x2000);
 	tap_ok(prove(0x120, STACK, 0, false, WORD(1), ra) == KUNWIND_PROOF_POSSIBLE,
-	       "JIT: a call of the first byte after its mapping may have led to it");
+	       "JIT: a call to the first byte after the mapping may have led to the frame");
 	ra = call(0x400, 0x1ff8);
 	tap_ok(prove(0x120, STACK, 0, false, WORD(1), ra) == KUNWIND_PROOF_CONTRADICTED,
-	       "JIT: a call of other code in its mapping did not");
+	       "JIT: a call to other code in the mapping has not led to the frame");
 
-	/* call 1f; jmp 2f; 1: 16 bytes; 2: a frame in the routine is at 1, at 2 at the latest */
+	/* call 1f; jmp 2f; 1: 16 bytes; 2: the routine's frames are from 1 to 2, both included */
 	bytes(0x100, "e8 05 00 00 00 e9 10 00 00 00");
 	ra = CODE + 0x105;
 	tap_ok(prove(0x10a, STACK, 0, false, WORD(0), ra) == KUNWIND_PROOF_PROVEN &&
 	       prove(0x11a, STACK, 0, false, WORD(0), ra) == KUNWIND_PROOF_PROVEN,
-	       "JIT: a call over a jump proves frames from the routine's start to its end");
+	       "JIT: \"call; jmp\" proves frames from the start of the routine after it to its end");
 	tap_ok(prove(0x109, STACK, 0, false, WORD(0), ra) == KUNWIND_PROOF_NO_CALL &&
 	       prove(0x11b, STACK, 0, false, WORD(0), ra) == KUNWIND_PROOF_NO_CALL,
-	       "JIT: a call over a jump is no call of other frames");
+	       "JIT: \"call; jmp\" does not count as a call of frames outside of the routine");
 }
 
-/* A breakpoint may hide any call, which has from two to seven bytes. */
+/* A breakpoint may hide a call, which has two to seven bytes. */
 static void test_no_call(void)
 {
 	bool good = true;
@@ -45,12 +45,12 @@ static void test_no_call(void)
 		code[0x100 + i] = 0xcc;
 		good &= kunwind_proof_no_call(&walk, CODE + 0x108) == (i == 0 || i == 7);
 	}
-	tap_ok(good, "no call: not known if a breakpoint is where a call may begin");
+	tap_ok(good, "no call: not certain if a breakpoint is where a call may begin");
 }
 
 /*
- * gcc's trampoline for a nested function lies on the stack, so one mapping has
- * both. A frame in it is at one of three instructions.
+ * gcc's trampoline for a nested function lies on the stack, so one mapping
+ * contains both. A frame in the trampoline is at one of three instructions.
  */
 static void test_nested(void)
 {
@@ -78,12 +78,12 @@ static void test_nested(void)
 				how.method == KUNWIND_BY_TOP && walk.regs.r[KUNWIND_RA] == CODE + 0x202;
 			good &= found == (!at || at == cases[i].jump - 10 || at == cases[i].jump);
 		}
-		tap_ok(good, "nested: a trampoline that jumps at byte %u, at its three instructions",
+		tap_ok(good, "nested: a trampoline with the jump at byte %u, at its three instructions",
 		       cases[i].jump);
 	}
 }
 
-/* Whether rsp has just been read from memory: by the 16 bytes before. */
+/* Whether one of the instructions in the 16 bytes before reads rsp from memory. */
 static void test_took_rsp(void)
 {
 	static const struct {
@@ -105,7 +105,7 @@ static void test_took_rsp(void)
 	}
 }
 
-/* Steps of frames that called, by the methods that need more than one word. */
+/* Steps from called frames, by methods that need more than one word. */
 static void test_called(void)
 {
 	struct kunwind_found how;
@@ -126,7 +126,7 @@ static void test_called(void)
 	       walk.regs.valid & KUNWIND_REG(KUNWIND_RBP) && walk.regs.r[KUNWIND_RBP] == WORD(77),
 	       "called: a frame pointer on another stack gives the caller's rbp");
 
-	/* Go's check of the stack at two entries; the first function's last call ends at the second */
+	/* two Go functions, which check the stack at their entries; the first one ends with a call */
 	begin();
 	bytes(0x800, "ff d0");
 	bytes(0x400, "49 3b 66 10 50");
@@ -135,7 +135,7 @@ static void test_called(void)
 	step(0x420, &reason, &how);
 	tap_ok(reason == KUNWIND_COMPLETE && how.method == KUNWIND_BY_ENTRY &&
 	       walk.regs.r[KUNWIND_RSP] == WORD(2),
-	       "called: a call that ends where the next function begins is the first one's");
+	       "called: a function that ends with a call is found by its own entry, not by the next one");
 
 	/* a JIT's frame pointer; the words below it cannot be read */
 	begin();
@@ -148,14 +148,14 @@ static void test_called(void)
 	walk.regs.valid |= KUNWIND_REG(KUNWIND_RBP);
 	step(0x100, &reason, &how);
 	tap_ok(reason == KUNWIND_COMPLETE && walk.regs.r[KUNWIND_RA] == CODE + 0x802,
-	       "called: a JIT's frame pointer, no word below it follows a call");
+	       "called: a JIT's frame pointer is used if no word below it follows a call");
 	walk.regs.r[KUNWIND_RSP] = STACK;
 	walk.regs.r[KUNWIND_RBP] = WORD(8);
 	walk.regs.valid |= KUNWIND_REG(KUNWIND_RBP);
 	walk.mem.lo = WORD(2);
 	step(0x100, &reason, &how);
 	tap_ok(reason != KUNWIND_COMPLETE,
-	       "called: a JIT's frame pointer is not enough if the words below it cannot be read");
+	       "called: a JIT's frame pointer is not used if the words below it cannot be read");
 }
 
 int main(void)

@@ -63,7 +63,7 @@ struct nocfi_case {
 #define IN_F	(LIB + 0x180)
 #define CALL_F	{ LIB + 0x200, NULL, F }
 #define RET_F	(LIB + 0x205)
-/* Words 5 on of struct ucontext: struct sigcontext. */
+/* From word 5 on, struct ucontext contains struct sigcontext. */
 #define UCONTEXT(n)	(5 + (n))
 
 static struct kunwind_table *table;

@@ -227,7 +227,7 @@ static void test_goroutine(void)
 	       "goroutine does not begin: code that cannot be read");
 }
 
-/* A thread begins with xor %ebp, %ebp; call *%rcx; and ends in exit(). */
+/* A thread begins with xor %ebp, %ebp; call *%rcx. The code after that ends the thread. */
 static void test_thread(void)
 {
 	static const struct {

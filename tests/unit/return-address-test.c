@@ -267,12 +267,12 @@ static void test_handlers(void)
 	tap_ok(reason == KUNWIND_COMPLETE && walk.regs.r[KUNWIND_RSP] == WORD(12),
 	       "handler: no word above its return address is used");
 	stack[40] = 0;
-	/* the first word after a call is not known to be a return address, and may be what hides it */
+	/* word 3 follows a call by pointer, so it may be the return address of the frame */
 	walk.regs.r[KUNWIND_RSP] = STACK;
 	bytes(0x700, "ff d0");
 	stack[3] = CODE + 0x702;
 	step(0x120, &reason, &how);
-	tap_ok(reason != KUNWIND_COMPLETE, "handler: a word below its return address may be one, too");
+	tap_ok(reason != KUNWIND_COMPLETE, "handler: not taken if a word below it may be the return address");
 	stack[3] = 0;
 	/* the signal frame of a handler that has returned is left on the stack */
 	for (walk.mem.handler = 0; walk.mem.handler <= CODE + 0x400; walk.mem.handler += CODE + 0x200) {

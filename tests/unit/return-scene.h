@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * return-scene.h - for tests of single steps without unwind information: code
- * of nops, an empty stack, and a walk
+ * return-scene.h - code of nops, an empty stack and a walk, for tests of single
+ * steps without unwind information
  *
- * One mapping without a table has all code; there is room for a second one.
+ * One mapping without a table contains all code. A test may add a second one.
  */
 #ifndef _TEST_RETURN_SCENE_H
 #define _TEST_RETURN_SCENE_H

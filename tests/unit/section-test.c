@@ -117,7 +117,7 @@ static void test_duplicates(void)
 		{ "equal CIEs", "zR", 16, USUAL, KUNWIND_OK },
 		{ "CIEs with different rules", "zR", 16, "0c 07 10 90 01", KUNWIND_E_OVERLAP },
 		{ "CIEs of different lengths", "zR", 16, USUAL " 00 00 00 00", KUNWIND_E_OVERLAP },
-		/* four letters, so that the CIEs end with equally many nops */
+		/* four times S, so that both CIEs end with equally many nops */
 		{ "one CIE of signal frames", "zRSSSS", 16, USUAL, KUNWIND_E_OVERLAP },
 		{ "CIEs with different return address columns", "zR", 6, USUAL, KUNWIND_E_OVERLAP },
 	};
@@ -329,7 +329,7 @@ static void test_both(void)
 	}
 }
 
-/* Three FDEs in wrong order; the distances between them need all bits of an offset. */
+/* Three FDEs in descending order. The sort needs all 32 bits of their offsets. */
 static void test_far(void)
 {
 	static const u32 far[] = { 0x80000000, 0x400000, 0 };

@@ -341,7 +341,7 @@ static void syscall_at_end(const char *second)
 	put_syscall(0x100);
 }
 
-/* A function goes on after its system call with a test of the result, so the rule is its own. */
+/* If the code after a system call tests the result, the call returns: that address's own rule is used. */
 static void test_after_syscall_result(void)
 {
 	static const struct {
@@ -380,7 +380,7 @@ static void test_after_syscall_parts(void)
 	regs.r[KUNWIND_RA] = regs.r[KUNWIND_RCX] = CODE(1, 0x100);
 	WALK("after a system call: the rules differ in the place of rbp", NO_OBJECT, stack[2], CALLER + 11);
 
-	/* its mapping ends with the system call */
+	/* the mapping ends with the system call */
 	scene();
 	OBJECT(0x300, { 0x000, 0x200, "" }, { 0x200, 0x100, "10 06 02 77 00" });
 	put_syscall(0x300);
@@ -472,14 +472,14 @@ static void test_trampoline_inside(void)
 	stack[word + 2] = CALLER + 3;
 	regs.r[KUNWIND_RA] = CODE(1, 0x150);
 	WALK("instruction of that function outside of the trampoline", NO_OBJECT, CALLER + 3);
-	/* what looks like a signal frame, where the kernel puts none */
+	/* words that look like a signal frame, at an address where the kernel puts none */
 	stack[word + 1 + 5 + 15] = WORD(40);
 	stack[word + 1 + 5 + 16] = CODE(1, 0x300);
 	stack[word + 1 + 5 + 18] = 0x33;
 	stack[word + 3] = CALLER + 4;
 	regs.r[KUNWIND_RSP] = WORD(word + 1);
 	regs.r[KUNWIND_RA] = CODE(1, 0x127);
-	WALK("before a trampoline's system call, rsp is not aligned", NO_OBJECT, CALLER + 4);
+	WALK("before a trampoline's system call, rsp is not aligned: no signal frame", NO_OBJECT, CALLER + 4);
 }
 
 /*

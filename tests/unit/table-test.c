@@ -118,7 +118,7 @@ static void test_rows(u32 nr, u32 distance, u32 nr_rules)
 	free(rows);
 }
 
-/* A row of a frequent rule takes one byte for it; the rules of rare rows are in a list. */
+/* A frequent rule takes one byte in each of its rows. The rows of rare rules are in a list, too. */
 static void test_frequent(void)
 {
 	static struct row rows[300 + 1000];
@@ -130,7 +130,7 @@ static void test_frequent(void)
 						 .off = 8 * (i < 300 ? i : 300 + i % 2) } };
 	table = pack(rows, ARRAY_SIZE(rows), 4 * ARRAY_SIZE(rows));
 	tap_ok(table && table->nr_far <= 302 - KUNWIND_FAR_RULE,
-	       "rows: the most frequent rules are not in the list, though they come last");
+	       "rows: the most frequent rules are not in the list, although they come last");
 	kunwind_table_free(table);
 }
 

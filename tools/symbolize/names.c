@@ -180,7 +180,7 @@ static int learn(const bt_event *event, int64_t time, void *data)
 	return KUNWIND_TRACE_FAIL;
 }
 
-/* A number of this many digits is nanoseconds since 1970: of the years 2001 to 2286. */
+/* A number of this many digits is in nanoseconds since 1970. INT64_MAX is in the year 2262. */
 #define EPOCH_DIGITS	19
 
 static bool read_time(struct names *names, const char *text)

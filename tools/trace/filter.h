@@ -47,9 +47,9 @@ bool kunwind_filter_take(struct kunwind_filter *filter, int c, const char *value
 bool kunwind_when_read(const char *text, struct kunwind_when *when);
 
 /*
- * Returns nanoseconds since 1970. @begin: of the trace. A clock time is of the day of
- * the beginning. If it is more than an hour before the beginning, it is of the next
- * day. WHEN_NONE: returns @otherwise.
+ * Returns @when in nanoseconds since 1970, or @otherwise for WHEN_NONE. @begin is the
+ * beginning of the trace. A clock time is on the day of @begin, or on the next day if
+ * that is more than an hour before @begin.
  */
 int64_t kunwind_when_resolve(const struct kunwind_when *when, int64_t begin, int64_t otherwise);
 

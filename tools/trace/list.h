@@ -33,7 +33,7 @@ bool kunwind_numbers_add(struct kunwind_numbers *numbers, const char *option, co
 bool kunwind_patterns_select(struct kunwind_patterns *patterns, const char *text);
 bool kunwind_numbers_select(const struct kunwind_numbers *numbers, int64_t number);
 
-/* Returns the next pattern that has matched nothing, and sets *from to the one after; NULL: none. */
+/* Returns the next pattern from *from on that has matched nothing, and moves *from after it. NULL: none. */
 const char *kunwind_patterns_unmatched(const struct kunwind_patterns *patterns, size_t *from);
 
 void kunwind_patterns_free(struct kunwind_patterns *patterns);

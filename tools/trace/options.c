@@ -83,7 +83,7 @@ bool kunwind_options_event(struct kunwind_options *options, const char *name)
 
 	if (!call)
 		call = kunwind_syscall_left(name);
-	/* both are asked: each may be the only text that a pattern matches */
+	/* call both: a pattern may match only one of the two texts */
 	by_name = kunwind_patterns_select(&options->events, name);
 	by_call = call && kunwind_patterns_select(&options->events, call);
 	return by_name || by_call;

@@ -46,8 +46,8 @@ bool kunwind_options_take(struct kunwind_options *options, int c, const char *va
 bool kunwind_options_event(struct kunwind_options *options, const char *name);
 
 /*
- * Prints each pattern of --event and --comm that has matched nothing. Call it at the
- * end of the trace. @which: printed before each message.
+ * Prints each pattern of --event and --comm that has matched nothing. Call this
+ * after the whole trace has been read. @which is printed before each pattern.
  */
 void kunwind_options_unmatched(const struct kunwind_options *options, const char *which);
 

@@ -15,8 +15,8 @@
  * (only the first one is read).
  *
  * Not supported: big-endian and relocatable files, x32, files with more than
- * MAX_PHDRS program headers (PN_XNUM), a compressed .debug_frame. A .debug_frame
- * of Go is not used.
+ * MAX_PHDRS program headers (PN_XNUM), a compressed .debug_frame. The
+ * .debug_frame that Go's linker writes is ignored (section_go()).
  */
 #include "elf.h"
 #include "cfi.h"
@@ -440,8 +440,9 @@ static enum kunwind_build_error section_debug(struct parser *p, const struct sec
 }
 
 /*
- * Sets *is if the section shows that Go's linker wrote the file. Go's .debug_frame has
- * one row for a whole function, also where its code is on another stack.
+ * Sets *is if the section is the note in which Go's linker puts its build ID.
+ * The CFA in Go's .debug_frame is always rsp plus a number of bytes. This is
+ * wrong where a function has switched stacks.
  */
 static enum kunwind_build_error section_go(struct parser *p, const struct section *s,
 					   const struct section *names, bool *is)

@@ -53,7 +53,7 @@
 #define MOST_OFFSET	(1 << 28)	/* bytes, either way; no frame is as big */
 #define MOST_DISTANCE	(1 << 16)	/* bytes; longer jumps are not noted as targets */
 #define MOST_AWAY	(1 << 30)	/* from the first instruction, either way */
-#define OP_JUMP_FAR	0xe9		/* jmp with a distance of 32 bits */
+#define OP_JMP_REL32	0xe9		/* jmp with a 32-bit displacement */
 
 /* System calls that do not return. */
 #define NR_RT_SIGRETURN	15
@@ -634,7 +634,7 @@ ended:
 		note_seen(&ahead, begin, at);
 		if (next == NEXT_JUMP) {
 			at += insn.imm;
-			if (insn.op == OP_JUMP_FAR) {
+			if (insn.op == OP_JMP_REL32) {
 				ahead.state.jumps = true;
 				ahead.state.jumps_later |= ahead.state.calls;
 			}

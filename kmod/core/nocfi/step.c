@@ -258,9 +258,10 @@ static bool kunwind_walk_attr one_return(struct kunwind_walk *walk,
 		if (!exact && !code.depth && c->proof != KUNWIND_PROOF_PROVEN)
 			return false;
 		/*
-		 * Or the part of another function that seldom runs. Such parts of
-		 * several functions lie together, and end with a jump. If rbp is the
-		 * frame pointer and agrees, the function is the same.
+		 * Or another function's cold part. The cold parts of several
+		 * functions lie together, and each ends with a jump. The function
+		 * is the same if rbp points to the word below the return address
+		 * and the code restores rbp from there.
 		 */
 		if ((exact ? code.jumps_later : code.jumps) && !kunwind_range_is_jit(frame->range) &&
 		    !(frame->bp_known && c->slot == frame->bp + 8 && code.rbp_at == 8) &&

@@ -15,8 +15,8 @@
  * function may have taken arguments off the stack. Nothing is guessed.
  *
  * Any context, NMI included. Bounds: at most one step for each address that the
- * caller has room for; the budget (mem.h) pays for each. Stack: below 1,600
- * bytes.
+ * caller has room for; the budget (mem.h) pays for each. Stack: at most 1,600
+ * bytes (tests/build/check-stack).
  *
  * The walk does not use the other methods of step.c, does not go on if a CFA
  * needs an unknown register, and does not recognize signal trampolines without

@@ -170,8 +170,8 @@ else
 	skip "hotspot has the whole chain" "no hotspot-perfparser"
 fi
 
-# The copy of the trace for Trace Compass, read by babeltrace2: the same events, each of
-# the program's calls with the names of its stack.
+# babeltrace2 reads the copy of the trace for Trace Compass. The copy must have the same
+# events, and each call of the program must have the names of its stack.
 check "kunwind export --ctf writes a copy of the trace" kunwind export --ctf -o compass trace
 babeltrace2 compass >copied
 is "$(grep -vc ' kunwind_frames_' copied)" "$(babeltrace2 trace | wc -l)" "the copy has as many events as the trace"

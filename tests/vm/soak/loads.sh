@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# loads.sh - programs that keep the machine busy. Sourced by soak.sh.
+# loads.sh - programs that keep the machine busy. Sourced by soak.sh and
+# sampling.sh.
 #
 # LOADS (all) processes run the loads, each its own ones in turn, until the file
 # $work/stop exists. Each program must end with status 0, with the module and

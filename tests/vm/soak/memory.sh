@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# memory.sh - compare the kernel's memory before and after. Sourced by soak.sh.
+# memory.sh - compare the kernel's memory before and after. Sourced by soak.sh
+# and sampling.sh.
 #
 # Memory is measured while no load runs and the module is not loaded. By
 # /proc/meminfo: unreclaimable slab, vmalloc areas, percpu memory, stacks and
