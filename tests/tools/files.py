@@ -25,6 +25,7 @@ FIELDS = {
     "accept4": [("fd", "s32"), ("flags", "s32")], "pipe2": [("flags", "s32")], "epoll_create1": [("flags", "s32")],
     "epoll_wait": [("epfd", "s32")], "newfstatat": [("dfd", "s32"), ("filename", "string")], "unlink": [("pathname", "string")],
     "mmap": [("fd", "s32")], "clone": [], "clone3": [], "exit": [("error_code", "s32")], "exit_group": [("error_code", "s32")], "execve": [("filename", "string")],
+    "close_range": [("fd", "s32"), ("max_fd", "s32"), ("flags", "s32")],
 }
 AT_FDCWD = -100
 
@@ -94,6 +95,55 @@ def test_kinds(work):
     same("kinds: pipes, sockets and others have the names of their kind; a number of events is no number of bytes",
          calls.files(work, "kinds"), {"pipe": (2, 0, 6, None), "socket": (1, 0, 0, 7), "socket (accepted)": (1, 0, 5, 8),
                                       "anon_inode:[eventpoll]": (1, 0, 0, 9)})
+
+
+def known(calls, work, name, thread=(1, 1, "app")):
+    """Returns which of the descriptors 3 to 12 still have a name, after a read of each."""
+    for fd in range(3, 13):
+        calls.call("read", fd, result=1 << fd, thread=thread)
+    read = calls.files(work, name, "-e", "read")
+    return {file: row[2] for file, row in read.items() if not file.startswith("fd ")}
+
+
+def test_close(work):
+    calls = Calls()
+    for fd in range(3, 13):
+        calls.call("open", "/%d" % fd, 0, result=fd)
+    calls.call("close", 3, result=-4)                   # EINTR
+    calls.call("close", 4, result=-9)                   # EBADF: it was open at no time, or again since then
+    calls.call("close_range", 6, 8, 0)
+    calls.call("close_range", 10, -1, 0, result=-22)
+    calls.call("close_range", 11, -1, 0)
+    same("close: also if it is interrupted; close_range: from the first to the last, if it succeeds",
+         known(calls, work, "close"), {"/%d" % fd: 1 << fd for fd in (4, 5, 9, 10)})
+
+
+def marked(calls):
+    """Opens descriptors in all ways that mark them for exec, or do not."""
+    calls.call("open", "/three", CLOEXEC, result=3)
+    calls.call("dup", 3, result=4)
+    calls.call("dup2", 3, 3, result=3)                  # does not change the mark
+    calls.call("dup3", 4, 5, CLOEXEC, result=5)
+    calls.call("pipe2", CLOEXEC, result=0, pair=(6, 7))
+    calls.call("socket", 2, 1 | CLOEXEC, result=8)
+    calls.call("open", "/nine", CLOEXEC, result=9)
+    calls.call("fcntl", 9, F_SETFD, 0)
+    calls.call("open", "/ten", 0, result=10)
+    calls.call("open", "/eleven", 0, result=11)
+    calls.call("open", "/twelve", 0, result=12)
+    calls.call("close_range", 11, 11, 4)                # CLOSE_RANGE_CLOEXEC
+
+
+def test_exec(work):
+    kept = {"/three": 1 << 4, "/nine": 1 << 9, "/ten": 1 << 10, "/twelve": 1 << 12}
+    calls = Calls()
+    marked(calls)
+    calls.call("execve", "/bin/true")
+    same("exec closes what is marked: by open, dup3, pipe2, socket, close_range", known(calls, work, "exec"), kept)
+    calls = Calls()
+    marked(calls)
+    calls.event("kunwind_exec", [("tgid", "s32"), ("pid", "s32"), ("comm", "string")], [1, 2, "true"])
+    same("the same by the event kunwind_exec", known(calls, work, "exec-event"), kept)
 
 
 def test_paths(work):
@@ -216,7 +266,7 @@ def test_selection(work):
 
 def main():
     with tempfile.TemporaryDirectory() as work:
-        for test in (test_copies, test_kinds, test_paths, test_processes, test_threads, test_memory, test_dump, test_selection):
+        for test in (test_copies, test_kinds, test_close, test_exec, test_paths, test_processes, test_threads, test_memory, test_dump, test_selection):
             test(work)
     tap.finish()
 

@@ -32,7 +32,8 @@
 #include "files.h"
 #include "trace/syscall.h"
 
-#define MAX_FD	1048576	/* larger ones are not followed */
+#define MAX_FD		1048576	/* this and larger ones are not followed */
+#define RANGE_CLOEXEC	4	/* CLOSE_RANGE_CLOEXEC of linux/close_range.h */
 
 enum op { OP_OPEN, OP_NEW, OP_CLOSE, OP_CLOSE_RANGE, OP_DUP, OP_DUP2, OP_FCNTL, OP_PAIR, OP_FORK, OP_EXEC,
 	  OP_EXIT, OP_EXIT_GROUP };
@@ -86,7 +87,7 @@ struct process {
 struct thread {
 	const void *trace;
 	int64_t tid;
-	int64_t fd, new_fd, flags, cmd, arg;
+	int64_t fd, new_fd, last, flags, cmd, arg;
 	uint32_t file;
 };
 
@@ -371,6 +372,7 @@ static void enter(struct files *files, const struct class *class, struct process
 
 	thread->fd = first_number(event, fds, -1);
 	thread->new_fd = number(event, "newfd", -1);
+	thread->last = (uint32_t)number(event, "max_fd", UINT32_MAX);
 	thread->flags = first_number(event, flags, 0);
 	thread->cmd = number(event, "cmd", -1);
 	thread->arg = number(event, "arg", 0);
@@ -404,8 +406,12 @@ static void leave(struct files *files, const struct call *call, struct process *
 		set(process, result, calls_string(files->calls, call->name), cloexec);
 		break;
 	case OP_CLOSE_RANGE:
-		for (i = thread->fd; i >= 0 && i < process->nr; i++)
-			set(process, i, 0, false);
+		for (i = thread->fd; i >= 0 && i < process->nr && i <= thread->last; i++) {
+			if (thread->flags & RANGE_CLOEXEC)
+				process->fd[i].cloexec = true;
+			else
+				set(process, i, 0, false);
+		}
 		break;
 	case OP_DUP:
 		set(process, result, copied, false);
