@@ -25,7 +25,8 @@ FIELDS = {
     "accept4": [("fd", "s32"), ("flags", "s32")], "pipe2": [("flags", "s32")], "epoll_create1": [("flags", "s32")],
     "epoll_wait": [("epfd", "s32")], "newfstatat": [("dfd", "s32"), ("filename", "string")], "unlink": [("pathname", "string")],
     "mmap": [("fd", "s32")], "clone": [], "clone3": [], "exit": [("error_code", "s32")], "exit_group": [("error_code", "s32")], "execve": [("filename", "string")],
-    "close_range": [("fd", "s32"), ("max_fd", "s32"), ("flags", "s32")],
+    "close_range": [("fd", "s32"), ("max_fd", "s32"), ("flags", "s32")], "sendfile64": [("out_fd", "s32"), ("in_fd", "s32")],
+    "mremap": [("fd", "u64")],
 }
 AT_FDCWD = -100
 
@@ -144,6 +145,59 @@ def test_exec(work):
     marked(calls)
     calls.event("kunwind_exec", [("tgid", "s32"), ("pid", "s32"), ("comm", "string")], [1, 2, "true"])
     same("the same by the event kunwind_exec", known(calls, work, "exec-event"), kept)
+
+
+def test_ends(work):
+    """The table of a process that has ended, or that its parent's call reports late."""
+    fork = [("parent", "s32"), ("child", "s32"), ("vchild", "s32")]
+    calls, child = Calls(), (2, 2, "app")
+    calls.call("open", "/three", 0, result=3)
+    calls.call("open", "/four", 0, result=4)
+    calls.trace.add(calls.time, "syscall_entry_clone", (1, 1, "app"), (0x1234,))
+    calls.time += 1
+    calls.event("kunwind_fork", fork, [1, 2, 2])
+    calls.call("close", 3, thread=child)
+    calls.trace.add(calls.time, "syscall_exit_clone", (1, 1, "app"), (), ctf.RETURN, [2])
+    calls.time += 1
+    same("clone returns after the child has closed a file", known(calls, work, "late", child), {"/four": 1 << 4})
+    calls = Calls()
+    calls.call("open", "/three", 0, result=3, thread=child)
+    calls.event("kunwind_exit", [("tgid", "s32")], [2])
+    same("a new process has the number of one that has ended", known(calls, work, "ended", child), {})
+    calls = Calls()
+    calls.call("open", "/three", 0, result=3)
+    calls.event("sched_process_fork", [("parent_pid", "s32"), ("child_pid", "s32"), ("child_tid", "s32")], [1, 2, 2])
+    same("sched_process_fork: the child has a copy", known(calls, work, "sched", child), {"/three": 1 << 3})
+
+
+def test_hosts(work):
+    """Traces of two hosts have the same numbers of processes."""
+    both = os.path.join(work, "hosts")
+    for host in ("here", "there"):
+        calls = Calls()
+        calls.trace = ctf.Trace(host=host)
+        calls.time += 500 if host == "there" else 0
+        calls.call("open", "/%s" % host, 0, result=3)
+        calls.call("read", 3, result=1)
+        calls.trace.write(os.path.join(both, host))
+    data = json.loads(run("report", "--json", "--all", "-e", "read", both).stdout)
+    same("two traces: each process has its own files", {row["name"] for row in data["files"]}, {"/here", "/there"})
+
+
+def test_numbers(work):
+    """Descriptors that are too large to follow, -1 without a sign, and calls with two descriptors."""
+    calls = Calls()
+    for fd in (1048575, 1048576):
+        calls.call("open", "/%d" % fd, 0, result=fd)
+        calls.call("read", fd, result=1)
+    calls.call("mremap", 0xffffffff)
+    calls.call("open", "/in", 0, result=5)
+    calls.call("open", "/out", 0, result=6)
+    calls.call("sendfile64", 6, 5, result=9)
+    files = calls.files(work, "numbers")
+    same("numbers: the largest descriptor, -1, and the descriptor that sendfile reads",
+         {name: row[2] for name, row in files.items() if row[2]}, {"/1048575": 1, "fd 1048576 of process 1": 1, "/in": 9})
+    check("numbers: -1 without a sign is no descriptor", "fd 4294967295 of process 1" not in files, files)
 
 
 def test_paths(work):
@@ -266,7 +320,7 @@ def test_selection(work):
 
 def main():
     with tempfile.TemporaryDirectory() as work:
-        for test in (test_copies, test_kinds, test_close, test_exec, test_paths, test_processes, test_threads, test_memory, test_dump, test_selection):
+        for test in (test_copies, test_kinds, test_close, test_exec, test_ends, test_hosts, test_numbers, test_paths, test_processes, test_threads, test_memory, test_dump, test_selection):
             test(work)
     tap.finish()
 
