@@ -1,0 +1,134 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Tests which waits are one line of kunwind waits, its numbers and its order, and which locks are one."""
+
+import tempfile
+
+import tap
+from analyze import build
+from tap import same
+from waits import FIRST, OTHER, PRIVATE, SECOND, THIRD, WAIT, WAKE, Scene, holders, wakers
+
+LOCK_PI, LOCK_PI2 = 6, 13
+
+
+def sleep(scene, time, call, blocked, latency, waker=SECOND, thread=FIRST):
+    """The thread waits in a system call; @waker wakes it."""
+    scene.enter(time, thread, call)
+    scene.out(time, thread)
+    scene.wake(time + blocked, waker, thread)
+    scene.back(time + blocked + latency, thread)
+    scene.leave(time + blocked + latency, thread, call)
+
+
+def test_order(scene):
+    sleep(scene, 2000, "read", 500, 300)
+    sleep(scene, 4000, "poll", 300, 100)
+    sleep(scene, 5000, "poll", 300, 100)
+    sleep(scene, 6000, "pause", 600, 300)
+    data = scene.waits()
+    same("order of the lines: most time first, then most waits", [(line["cause"], line["count"]) for line in data["wakers"]],
+         [("pause", 1), ("poll", 2), ("read", 1)])
+    same("the longest wait of a line is without its latency", [line["longest_ns"] for line in data["wakers"]], [600, 300, 500])
+
+
+def test_interrupts(scene):
+    """The interrupt stops another thread each time."""
+    for time, stopped in ((2000, SECOND), (3000, THIRD)):
+        scene.enter(time, FIRST, "read")
+        scene.out(time + 100, FIRST)
+        scene.timer(time + 200, "entry")
+        scene.wake(time + 300, stopped, FIRST)
+        scene.timer(time + 400, "exit")
+        scene.back(time + 500, FIRST)
+        scene.leave(time + 600, FIRST, "read")
+    same("waits that an interrupt ends are one line, whichever thread it stops", wakers(scene.waits()),
+         {("first", "read"): ("interrupt", "interrupt: timer", None, 2, 400, 400)})
+    same("their number of lines", len(scene.waits()["wakers"]), 1)
+
+
+def test_lost_switch(scene):
+    """The thread leaves the first CPU, and nothing says when: it waits at the end, on the second CPU."""
+    scene.enter(2000, SECOND, "getppid", cpu=2)
+    scene.back(2500, FIRST)
+    scene.enter(2600, FIRST, "read")
+    scene.back(3000, FIRST, cpu=1)
+    scene.out(3400, FIRST, cpu=1)
+    scene.leave(9000, SECOND, "getppid", cpu=2)
+    threads = {thread["name"]: thread["on_cpu_ns"] for thread in scene.waits()["threads"]}
+    same("a thread that waits at the end of the trace has no CPU then", threads["first"], 400)
+
+
+def test_numbers_again(scene):
+    """Two threads have one number in turn. The first one has it again, and is woken on the way to sleep."""
+    new = (200, SECOND[1], "new")
+    scene.out(2000, SECOND, 16)
+    scene.enter(3000, new, "read")
+    scene.out(3100, new)
+    scene.back(3200, new)
+    scene.leave(3300, new, "read")
+    scene.out(4000, new, 16)
+    scene.enter(5000, SECOND, "poll")
+    scene.wake(5090, FIRST, SECOND)
+    scene.out(5100, SECOND)
+    scene.back(5300, SECOND)
+    same("a wakeup is not for a thread that has ended", wakers(scene.waits())["second", "poll"],
+         ("thread", "first", None, 1, 0, 200))
+
+
+def test_equal_times(scene):
+    """The wakeup has the time of the system call's begin."""
+    scene.enter(2000, FIRST, "read")
+    scene.wake(2000, SECOND, FIRST)
+    scene.out(2100, FIRST)
+    scene.back(2300, FIRST)
+    scene.leave(2400, FIRST, "read")
+    same("a wakeup at the time of the system call's begin counts", wakers(scene.waits())["first", "read"],
+         ("thread", "second", None, 1, 0, 200))
+
+
+def test_kinds(scene):
+    for number, operation in enumerate((LOCK_PI, LOCK_PI2, WAIT)):
+        time = 2000 + 1000 * number
+        scene.futex(time, FIRST, 0x1000 * (number + 1), operation | PRIVATE, 0)
+        scene.out(time + 100, FIRST)
+        scene.back(time + 200, FIRST)
+        scene.leave(time + 300, FIRST, "futex")
+    same("both operations of the kernel's own mutexes make a lock",
+         sorted((lock["address"], lock["kind"], lock["other_waits"]) for lock in scene.waits()["locks"]),
+         [("0x1000", "lock", 1), ("0x2000", "lock", 1), ("0x3000", "futex", 1)])
+
+
+def test_merged(scene):
+    """After two addresses have become one lock, a release while one thread waits still counts."""
+    scene.futex(2000, FIRST, 0x5000, WAIT, 2)
+    scene.out(2100, FIRST)
+    scene.futex(3000, OTHER, 0x7000, WAKE, 1, "opener", cpu=1)
+    scene.wake(3050, OTHER, FIRST)
+    scene.leave(3060, OTHER, "futex", cpu=1)
+    scene.back(3100, FIRST)
+    scene.leave(3200, FIRST, "futex")
+    scene.futex(4000, OTHER, 0x7000, WAIT, 2, cpu=1)
+    scene.out(4100, OTHER, cpu=1)
+    scene.futex(5000, FIRST, 0x5000, WAKE, 1, "opener")         # the second thread takes the lock first
+    scene.leave(5060, FIRST, "futex")
+    scene.futex(6000, SECOND, 0x5000, WAKE, 1, "recursive")
+    scene.wake(6050, SECOND, OTHER, "recursive", cpu=0)
+    scene.leave(6060, SECOND, "futex")
+    scene.back(6100, OTHER, cpu=1)
+    (lock,) = scene.waits()["locks"]
+    same("two addresses that became one lock: both holders of a wait", (lock["waits"], holders(lock)),
+         (2, [("first", "opener", 900), ("other", "opener", 950), ("second", "recursive", 1050)]))
+
+
+def main():
+    tap.suite = "wait lines"
+    with tempfile.TemporaryDirectory() as work:
+        arguments = build(work)
+        for test in (test_order, test_interrupts, test_lost_switch, test_numbers_again, test_equal_times, test_kinds, test_merged):
+            test(Scene(work, test.__name__, *arguments))
+    tap.finish()
+
+
+if __name__ == "__main__":
+    main()
