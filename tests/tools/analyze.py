@@ -347,7 +347,7 @@ s.recv(100)
 """
 
 
-def test_helper(trace, work, program):
+def test_helper(trace, work, program, build_id):
     """A remark says why frames have no names if the helper process fails."""
     lost = os.path.join(work, "lost-helper")
     with open(lost, "w") as file:
@@ -365,6 +365,19 @@ def test_helper(trace, work, program):
             same("helper %s: kunwind %s: status 0, and one remark" % (what, " ".join(command[:2])),
                  (done.returncode, [re.sub("^.*: ([0-9]+) of", r"\1 of", line) for line in remarks]),
                  (0, ["%d of %d user frames have no name: %s" % (facts["frames"], facts["frames"], wanted)]))
+    two = ctf.Trace()
+    other = os.path.join(work, "other-app")
+    shutil.copy(program, other)
+    for number, path in enumerate((program, other)):
+        process = (100 + number, 100 + number, "app")
+        two.add(1000 + 10 * number, "kunwind_map", process, (), ctf.MAP, [
+            process[0], process[0], BIAS, BIAS + 0x10000, 0, BIAS, 0, build_id, path])
+        two.add(1001 + 10 * number, "syscall_entry_read", process, [BIAS + 0x1100])
+    two.write(os.path.join(work, "two-objects"))
+    done = subprocess.run([KUNWIND, "report", os.path.join(work, "two-objects")], capture_output=True, text=True, check=False,
+                          env={**os.environ, "KUNWIND_SYMBOLIZE_HELPER": lost})
+    same("helper dies of two files: the remark names one, and says that there are others", done.stderr.splitlines(),
+         ["kunwind report: 2 of 2 user frames have no name: %s: the parser died of this file (as of other files)" % program])
 
 
 def test_calls(work, symbols):
@@ -568,7 +581,7 @@ def main():
         test_patterns(trace)
         test_failures(trace, work)
         test_contexts(work, symbols)
-        test_helper(trace, work, program)
+        test_helper(trace, work, program, build_id)
         test_calls(work, symbols)
         test_numbers(work, symbols)
         test_offsets(work, program, symbols, build_id)

@@ -34,14 +34,14 @@ class Samples(ctf.Trace):
         super().__init__(contexts=contexts)
         self.number = 0
 
-    def sample(self, time, thread, period, stack, number=None, reason=COMPLETE, clock=CPU_CLOCK, kernel=()):
+    def sample(self, time, thread, period, stack, number=None, reason=COMPLETE, clock=CPU_CLOCK, kernel=(), trust=None):
         """number: of a stack that an earlier sample has defined."""
         if stack and number is None:
             self.number += 1
         self.add(time, "kunwind_sample", thread, (), ctf.SAMPLE,
                  (thread[0], thread[1], thread[1], thread[2], period, clock, -1, reason,
                   number or (self.number if stack else 0), 0, 0, [] if number else stack,
-                  [] if number else [0] + [1] * (len(stack) - 1) if stack else [], list(kernel)))
+                  trust or ([] if number else [0] + [1] * (len(stack) - 1) if stack else []), list(kernel)))
         return self.number
 
 
@@ -90,7 +90,7 @@ def test_weights(trace):
           for name in ("app", "worker", "kworker/0:1")},
          {"app": 40 * MS, "worker": 5 * MS, "kworker/0:1": 2 * MS})
     same("folded: a kernel thread lacks no user stack",
-         [stack for stack in stacks if stack.startswith("kworker") and "[no stack]" in stack], [])
+         [stack for stack in stacks if stack.startswith("kworker") and ";[no " in stack], [])
     same("folded: a stack that ends early is marked",
          [stack.split(";")[1] for stack in stacks if stack.startswith("worker;")], ["[stack ends here]"])
     text = run("report", trace).stdout
@@ -106,6 +106,9 @@ def test_exports(trace, work):
     same("speedscope: the time axis of a thread that always ran", (app["unit"], app["weights"]),
          ("nanoseconds", [10 * MS] * 4))
     firefox = json.loads(run("export", "--firefox", trace).stdout)
+    same("firefox: a sample stands for the time before it",
+         [[round(time, 6) for time in thread["samples"]["time"]] for thread in firefox["threads"] if thread["tid"] == 100],
+         [[-10, 0, 10, 20]])
     same("firefox: samples with their weights, and no markers",
          sorted((thread["samples"]["length"], round(sum(thread["samples"]["weight"]), 6), thread["markers"]["length"])
                 for thread in firefox["threads"]), [(1, 2, 0), (1, 5, 0), (4, 40, 0)])
@@ -155,6 +158,16 @@ def test_mixed(work):
     same("system calls and samples: -w cpu has the samples only", list(cpu.values()), [MS])
 
 
+def test_guess(work):
+    """The time of a function that is only guessed."""
+    trace = Samples()
+    trace.sample(MS, APP, 3 * MS, [A, MAIN, START], trust=[0, 6, 1])
+    directory = os.path.join(work, "guess")
+    trace.write(directory)
+    rows = json.loads(run("report", "--json", directory).stdout)["functions"]
+    same("a guessed function: the weight of its samples", [row["guessed"] for row in rows], [3 * MS])
+
+
 def test_cycles(work):
     trace = Samples()
     trace.sample(MS, APP, 3000000, [A, MAIN, START], clock=CYCLES)
@@ -171,6 +184,7 @@ def main():
         test_exports(trace, work)
         test_show(trace)
         test_mixed(work)
+        test_guess(work)
         test_cycles(work)
     tap.finish()
 

@@ -40,6 +40,7 @@ ffffffff81000800 D data_in_between
 ffffffff81000900 T last_of_the_kernel
 ffffffffc0000000 t lttng_event_reserve\t[lttng_tracer]
 ffffffffc0000100 t __event_probe__sched_switch\t[lttng_probe_sched]
+ffffffffc0000200 t a_walk\t[kunwind]
 ffffffffc0001000 t nft_do_chain\t[nf_tables]
 ffffffffc0001200 t lttng_like_name\t[nf_tables]
 ffffffffc0001400 t nft_last\t[nf_tables]
@@ -47,9 +48,9 @@ ffffffffc0009000 t other\t[other]
 """
 START = {line.split()[2]: int(line.split()[0], 16) for line in SYMBOLS.splitlines()}
 # The stack of a read that sleeps, as LTTng records it: innermost first.
-SLEEP = ("lttng_event_reserve", "__event_probe__sched_switch", "__traceiter_sched_switch", "__schedule",
+SLEEP = ("a_walk", "lttng_event_reserve", "__event_probe__sched_switch", "__traceiter_sched_switch", "__schedule",
          "schedule", "pipe_read", "vfs_read", "ksys_read", "do_syscall_64", "entry_SYSCALL_64_after_hwframe")
-KERNEL = list(SLEEP[3:])
+KERNEL = list(SLEEP[4:])
 USER = ["reader", "main", "_start"]
 CONTEXTS = ("callstack_user", "callstack_kernel", "pid", "tid", "procname")
 

@@ -113,6 +113,18 @@ def test_ends(work, program, symbols, build_id):
     check("flame graph: a stack that ends early says why", '["[stack ends here]","no_rule",2]' in page)
 
 
+def test_commonest_end(work, program, symbols, build_id):
+    """A function whose stacks end for two reasons, the commoner one first."""
+    trace = ctf.Trace()
+    trace.add(1, "kunwind_map", analyze.APP, (), ctf.MAP, [100, 100, BIAS, BIAS + 0x10000, 0, BIAS, 0, build_id, program])
+    for number, reason in enumerate((NO_RULE, NO_RULE, NOT_READY), 1):
+        trace.add(10 * number, "whole_stack", analyze.APP, (), ctf.WHOLE,
+                  (100, 100, 100, 0, reason, number, 0, 0, stack(symbols, "reader"), (REGISTERS,)))
+    directory = os.path.join(work, "commonest")
+    trace.write(directory)
+    same("functions: the commonest end", [(row["name"], row["end"]) for row in report(directory)["functions"]], [("reader", "no_rule")])
+
+
 def test_losses(trace, work):
     facts = report(trace)["trace"]
     same("losses: events, by channel", (facts["lost"], facts["lost_by"], facts["cut_files"]), (3, [{"channel": "channel", "events": 3}], 0))
@@ -135,6 +147,7 @@ def main():
         test_results(work)
         test_neighbours(trace)
         test_ends(work, program, symbols, build_id)
+        test_commonest_end(work, program, symbols, build_id)
         test_losses(trace, work)
         text = run("report", "--by", "call,reason", trace).stdout
         check("--by: only these tables", [line for line in text.splitlines() if line.startswith(("System calls", "Ends", "Other", "Functions"))] ==
