@@ -48,12 +48,17 @@ class Module:
             file.write(DEVICE)
         subprocess.run(["gcc", "-shared", "-fPIC", "-o", self.library, source, "-ldl"], check=True)
 
-    def status(self, lines, *options):
-        """Returns what kunwind status prints for these lines, as bytes."""
+    def run(self, command, lines, *options):
         with open(self.path, "wb") as file:
             file.write(b"".join(b"\t".join(os.fsencode(field) for field in line) + b"\n" for line in lines))
-        return subprocess.run([KUNWIND, "status", *options], capture_output=True, check=True,
-                              env={**os.environ, "LD_PRELOAD": self.library, "STATUS": self.path}).stdout
+        return subprocess.run([KUNWIND, command, *options], capture_output=True, check=False,
+                              env={**os.environ, "LD_PRELOAD": self.library, "STATUS": self.path})
+
+    def status(self, lines, *options):
+        """Returns what kunwind status prints for these lines, as bytes."""
+        done = self.run("status", lines, *options)
+        done.check_returncode()
+        return done.stdout
 
 
 def test_values(module):
@@ -71,10 +76,22 @@ def test_values(module):
         same("text: %s" % what, [at for at in text.splitlines() if at == line], [line])
 
 
+def test_doctor(module):
+    """kunwind doctor reads the same lines."""
+    needed, optional = "kunwind_test_hook", "perf_callchain_user"
+    for what, hooks, wanted in (("all are on", (), ["ok", "all are on"]),
+                                ("one is off", ((needed, "off", "taken"),), ["FAIL", needed + " is off: taken"]),
+                                ("an optional one is off", ((optional, "off", "taken"),), ["ok", "all are on"])):
+        text = module.run("doctor", [*LINES, *(("hook", *hook) for hook in hooks)], "--tsv").stdout.decode()
+        rows = {line.split("\t")[1]: line.split("\t") for line in text.splitlines() if line.count("\t") > 1}
+        same("doctor: required hooks, %s" % what, [rows["required hooks"][0], rows["required hooks"][2]], wanted)
+
+
 def main():
     with tempfile.TemporaryDirectory() as work:
         module = Module(work)
         test_values(module)
+        test_doctor(module)
         data = json_output.parse("status", module.status(LINES, "--json"))
         # A list in JSON has the fields of the lines, in their order.
         lists = {"hook": "hooks", "stacks": "stacks", "frames": "frames", "process": "processes",
