@@ -114,7 +114,7 @@ static void reset(u64 at)
 static void test_grid(void)
 {
 	struct kunwind_grid grid = { .period = 1003, .phase = 250 };
-	unsigned int bad = 0, length, hits, phases = 0;
+	unsigned int bad = 0, length, hits, phases = 0, uneven = 0;
 	u64 at, time;
 
 	for (at = 0; at < 5000; at++) {
@@ -135,8 +135,10 @@ static void test_grid(void)
 		grid = kunwind_grid_of(997, at, 4);
 		for (time = 0; time < at; time++)
 			phases += kunwind_grid_of(997, time, 4).phase == grid.phase;
+		uneven += grid.phase != 1000000000 / 997 * at / 4;
 	}
 	tap_ok(!phases && grid.phase < grid.period, "grid: each CPU has a phase of its own");
+	tap_ok(!uneven, "grid: the phases divide the period evenly");
 }
 
 static void test_busy(void)

@@ -36,6 +36,8 @@ static void test_children(void)
 	child = forks(parent, 9);
 	tap_ok(is(child, "children,system_wide") && sees(ANN, child),
 	       "fork under system_wide: with KUNWIND_REGISTER_CHILDREN the child is registered in both ways");
+	tap_ok(!strcmp(told(child, false, ANN), "children"),
+	       "status of a user: it does not say that system_wide has registered the process, too");
 	child = forks(&all[6], 10);
 	switches(false);
 	tap_ok(is(&all[8], "absent") && is(child, "absent") && is(&all[9], "children"),
@@ -53,6 +55,9 @@ static void test_children(void)
 	registers(alone, alone, KUNWIND_REGISTER_CHILDREN);
 	tap_ok(kunwind_space_find(alone->task.mm)->children == 1,
 	       "register again with children: fork copies the space");
+	registers(alone, alone, 0);
+	tap_ok(is(alone, "children") && kunwind_space_find(alone->task.mm)->children == 1,
+	       "register once more without children: the children stay registered");
 	unregisters(alone, alone);
 	registers(alone, alone, 0);
 	switches(true);

@@ -180,6 +180,10 @@ static void test_shared(void)
 	       "fewer than %u equal frames: it holds all frames", FEWEST_SHARED);
 	begin();
 	first = emit_of(0, 20);
+	tap_ok(holds(differs_at(19 - FEWEST_SHARED), 20 - FEWEST_SHARED, first),
+	       "%u equal frames: it holds the others", FEWEST_SHARED);
+	begin();
+	first = emit_of(0, 20);
 	stack = stack_of(0, 20);
 	addresses[6] ^= 1UL << 63;
 	tap_ok(holds(stack, 7, first),
