@@ -100,7 +100,7 @@ static void test_retry(void)
 	tap_ok(!kunwind_object_stale(a, NULL), "retry: a failed build is not repeated at once");
 	b = get_file(0, NULL);
 	tap_ok(a == b, "retry: a new mapping of the file uses the failed object");
-	jiffies += RETRY;
+	jiffies += 5 * HZ;
 	tap_ok(!kunwind_object_stale(a, NULL), "retry: a failed build is not repeated before five seconds");
 	jiffies++;
 	ends_with = KUNWIND_OK;
@@ -299,7 +299,21 @@ static void test_show(void)
 	name = kunwind_name_of(&files[0], NULL);
 	kunwind_object_set_name(a, name);
 	kunwind_name_put(name);
+	a->stats.nr_rows = 7;	/* the builder writes it before the table is ready */
+	m.used = 0;
+	kunwind_object_show(&m);
+	tap_ok(strstr(m.text, "object\tpending\t-\t0\t0\t"),
+	       "status: an object that is built has no rows yet");
+	a->stats.nr_rows = 0;
 	build_all();
+	a->building_parts = true;
+	refcount_inc(&a->users);	/* as part_builder.c holds it */
+	m.used = 0;
+	kunwind_object_show(&m);
+	tap_ok(strstr(m.text, "object\tready\tok\t10\t100000\t1\t"),
+	       "status: the builder of parts is no user of the object");
+	a->building_parts = false;
+	kunwind_object_put(a);
 	m.used = 0;
 	kunwind_object_show(&m);
 	tap_ok(strstr(m.text, "object\tready\tok\t10\t100000\t1\ta\\012object\\011forged\\134\n"),
