@@ -102,6 +102,8 @@ static u32 decode(const u8 *bytes, u32 len, u32 more, struct kunwind_insn *insn)
 int main(void)
 {
 	static const u8 nops[16] = { 0x90, 0x90 };
+	/* data16 (six times) movabs $0, %rax: 16 bytes, which no processor takes */
+	static const u8 longest[16] = { 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x48, 0xb8 };
 	struct kunwind_mem mem = { .lo = AT, .hi = AT + sizeof(nops),
 				   .delta = (u64)(uintptr_t)nops - AT, .left = KUNWIND_BUDGET };
 	struct kunwind_text none = { .left = 0 }, text = { .left = 1 };
@@ -127,6 +129,8 @@ int main(void)
 			cut++;
 	}
 	tap_ok(!cut, "decode: an instruction at the end of readable memory only if it is complete");
+	tap_ok(!decode(longest, 16, 32, &insn) && decode(longest + 1, 15, 32, &insn) == 15,
+	       "decode: an instruction of 15 bytes, and none of 16");
 	tap_ok(!kunwind_insn_next(&none, AT, &insn), "decode: with a limit of 0, no instruction is read");
 	text.mem = &mem;
 	tap_ok(kunwind_insn_next(&text, AT, &insn) && !kunwind_insn_next(&text, AT + 1, &insn),
