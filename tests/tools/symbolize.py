@@ -6,6 +6,7 @@ eu-addr2line says which function holds an address. The text is in the forms of
 bpftrace and perf script. (tests/vm/check/t-others.sh uses their real output.)
 """
 
+import ctypes
 import json
 import os
 import re
@@ -14,6 +15,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 import ctf
@@ -113,6 +115,9 @@ def test_text(app, trace):
          "ip=next_one+0x2,(next_one+0x2) [next_one+0x2]: \"next_one+0x2\";next_one+0x2."),
         ("no word: offsets, ranges, paths, identifiers",) +
         ("f+%#x %#x-%#x /%#x x%#x %#xz _%#x" % ((a,) * 7),) * 2,
+        ("no word: before and after @, after a point, before a point and a digit", "f@%#x %#x@plt x.%#x %#x.5" % ((a,) * 4),
+         "f@%#x %#x@plt x.%#x %#x.5" % ((a,) * 4)),
+        ("a number of 17 digits", "0x0%016x" % a, "0x0%016x" % a),
         ("other numbers", "%d 0x12 0x %x 0x%x12345" % (a, a, a), "%d 0x12 0x %x 0x%x12345" % (a, a, a)),
         ("a number alone in its line", "%x" % a, lone),
         ("a short number alone in its line", "401136", "401136"),
@@ -154,6 +159,8 @@ def test_stack(app, trace):
         ("bpftrace, named first frame", "@[\n    read+77\n    {a}\n]: 7\n", "@[\n    read+77\n    {2}\n]: 7\n"),
         ("bpftrace, two stacks", "stack\n        {a}\n        {a}\n\n        {a}\n", "stack\n        {1}\n        {2}\n\n        {1}\n"),
         ("an indented heading", "  at exit:\n    {a}\n    {a}\n", "  at exit:\n    {1}\n    {2}\n"),
+        ("blanks at the ends of lines", "@[\n    {a} \n    {a}\t\n]: 7\n", "@[\n    {1} \n    {2}\t\n]: 7\n"),
+        ("indented headings with blanks behind", "  at exit: \n    {a}\n  @[ \n    {a}\n", "  at exit: \n    {1}\n  @[ \n    {1}\n"),
         ("a list of addresses", "{a}\n{a}\n", "{1}\n{1}\n"),
         ("words", "{a} {a}\n  x {a} y\n", "{1} {1}\n  x {1} y\n"),
     ]
@@ -164,6 +171,20 @@ def test_stack(app, trace):
          "\n  %s\n  %s\n" % (first, first))
     same("--return: all are return addresses", named("%#x %#x\n" % (back, back), "--return", trace),
          "%s %s\n" % (then, then))
+
+
+def test_low(app, work):
+    """Code at low addresses, as in programs that are not position-independent."""
+    made = ctf.Trace()
+    app.map(made, 1, 100, bias=0x400000)
+    trace = os.path.join(work, "low")
+    made.write(trace)
+    back = app.at("next_one", bias=0x400000)
+    then = "caller+%#x" % (app.symbols["next_one"] - app.symbols["caller"])
+    same("low addresses: bpftrace", named("@[\n    %#x\n    %#x\n]: 7\n" % (back, back), trace),
+         "@[\n    next_one+0x0\n    %s\n]: 7\n" % then)
+    head = "app  100 [001]   312.345678:     250000 cpu-clock: \n"
+    same("low addresses: perf -F ip", named(head + "\t%x\n\t%x\n" % (back, back), trace), head + "\tnext_one+0x0\n\t%s\n" % then)
 
 
 def test_perf(app, other, trace):
@@ -203,9 +224,30 @@ def test_perf(app, other, trace):
          "@[\n\t%x next_one+0x0 (%s)\n\t%x %s (%s)\n]: 1\n" % (back, app.path, back, then, app.path))
     line = "            app   100   312.345678:          1 cycles:u:      %x [unknown] (/bin/app)\n" % back
     same("perf: sample without a stack", named(line, trace), line.replace("[unknown]", "next_one+0x0"))
+    same("perf: --inlined, sample without a stack: one line", len(named(line, "--inlined", trace).splitlines()), 1)
     frame = "\t%x [unknown] (/bin/app)\n" % back
     same("perf: addresses only (-F ip)", named(head % 100 + "\t%x\n\t%x\n" % (back, back), trace),
          head % 100 + "\tnext_one+0x0\n\t%s\n" % then)
+    for line in ("x 4294967396 [001] 5.5: c:\n", "x 100/a [001] 5.5: c:\n", "x 100 [001] 5.: c:\n"):
+        same("perf: no header: %s" % line.strip(), named(line + frame, trace), line + frame)
+    line = "my 200 prog   100 [001]   5.5:  1 c: \n"
+    unknown = "\t%x [unknown] ([unknown])\n" % back
+    same("perf: a number in the name of the thread", named(line + unknown, trace),
+         line + unknown.replace("[unknown] ([unknown])", "next_one+0x0 (%s)" % app.path))
+    line = "\nanother line\n"
+    same("perf: a line that is not indented ends the sample, and its process is forgotten",
+         named(head % 100 + frame + line + frame, trace), head % 100 + frame.replace("[unknown]", "next_one+0x0") + line + frame)
+    line = "\tffffffff81234567 [unknown] ([kernel.kallsyms])\n"
+    same("perf: frames of the kernel that have no name are not the first frame of the program",
+         named(head % 100 + line + frame, trace), head % 100 + line + frame.replace("[unknown]", "next_one+0x0"))
+    line = "@[\n\t%x 0x%x ([unknown])\n]: 1\n" % (back, back + 1)
+    same("bpftrace, ustack(perf): two numbers that differ are no frame", named(line, "-p", "100", trace),
+         "@[\n\t%x next_one+0x1 ([unknown])\n]: 1\n" % back)
+    for what, text_, changed in (("blanks behind the object", "\t%x [unknown] (/bin/app) \t\n", True),
+                                 ("a letter before the address", "\tz%x [unknown] (/bin/app)\n", False),
+                                 ("an object without its end", "\t%x [unknown] (/bin/app\n", False)):
+        text_ = head % 100 + text_ % back
+        same("perf: " + what, named(text_, trace), text_.replace("[unknown]", "next_one+0x0") if changed else text_)
     check("perf: --why says that the process is another",
           named(head % 100 + frame, "-p", "200", "-w", trace).endswith("(/bin/app) [of another process]\n"))
 
@@ -274,6 +316,79 @@ def test_processes(work, app, other):
     done = symbolize("x\n", os.path.join(work, "empty"), status=1)
     check("a trace without mappings: error", "has no mappings" in done.stderr and not done.stdout, done.stderr)
     return path
+
+
+def test_lives(work, app, other):
+    """Ends and beginnings of programs and mappings, numbers of namespaces, and parents."""
+    a = app.at("next_one", 1)
+    elsewhere = other.at("main", 1, OTHER_BIAS)
+
+    def trace(name, fill):
+        made = ctf.Trace()
+        fill(made)
+        made.write(os.path.join(work, name))
+        return os.path.join(work, name)
+
+    def again(t):
+        """The number of a process that has ended is that of another one, whose exec was lost."""
+        app.map(t, 10, 100)
+        event(t, 60, "exit", 100)
+        other.map(t, 80, 100, OTHER_BIAS)
+    path = trace("again", again)
+    same("a number that is used again: the code of both processes", named("%#x %#x\n" % (a, elsewhere), path),
+         "next_one+0x1 main+0x1\n")
+
+    start = BIAS + (app.vaddr & ~4095)
+    path = trace("unmapped-before", lambda t: (app.map(t, 10, 100), app.unmap(t, 50, 100), event(t, 60, "exit", 100)))
+    check("code that was unmapped: its first address", re.fullmatch(r"_init\+0x0\n", named("%#x\n" % start, path)), named("%#x\n" % start, path))
+    check("code that was unmapped: a return address at its end",
+          re.fullmatch(r"app\+0x\w+\n", named("%#x\n" % (start + 0x1000), "--return", path)), named("%#x\n" % (start + 0x1000), "--return", path))
+
+    def family(t):
+        """100 forks 101, which forks 102; 101 has number 5 in its namespace, and runs another program."""
+        event(t, 5, "exec", 100, "eldest")
+        app.map(t, 10, 100)
+        fork(t, 20, 100, 101, 5)
+        fork(t, 30, 101, 102, 6)
+        event(t, 40, "exec", 101, "late")
+    path = trace("lives", family)
+    same("--at: the moment in which a process begins", named("%#x\n" % a, "--pid", "102", "--at", "1700000000000000030", path),
+         "next_one+0x1\n")
+    same("--pid: a number in a namespace stays after exec", named("%#x\n" % a, "--pid", "5", path), "next_one+0x1\n")
+    done = symbolize("x\n", "--pid", "77", path, status=1)
+    check("--pid that the trace does not have: names of the processes, also of those that had no exec",
+          "100 (eldest), 102 (eldest), 101 (late)" in done.stderr, done.stderr)
+    offset = app.symbols["next_one"] - app.vaddr + app.offset
+    line = "app  102 [001]   312.345678:     250000 cpu-clock: \n\t%x [unknown] (%s)\n"
+    same("perf: offset in a file that the parent's parent has mapped", named(line % (offset, app.path), path),
+         (line % (offset, app.path)).replace("[unknown]", "next_one+0x0"))
+    line = line.replace("102", "100") % (offset, app.path[:-1])
+    same("perf: offset in a file whose path is the begin of another one: left alone", named(line, path), line)
+
+    def numbers(t):
+        app.map(t, 10, 100)
+        other.map(t, 20, 200, own=100)
+    same("--pid: the number of a process comes before that of another one in its namespace",
+         named("%#x\n" % a, "--pid", "100", trace("numbers", numbers)), "next_one+0x1\n")
+    for nr, others in ((10, False), (11, True)):
+        path = trace("processes-%d" % nr, lambda t: [app.map(t, 10 + i, 100 + i) for i in range(nr)])
+        said = symbolize("x\n", "--pid", "77", path, status=1).stderr
+        same("--pid that the trace does not have: %d processes" % nr, (said.count("(?)"), "and others" in said), (10, others))
+
+
+def test_thread():
+    """A thread of the running process: this one."""
+    function = ctypes.cast(ctypes.CDLL(None).getppid, ctypes.c_void_p).value
+    end, numbers = threading.Event(), []
+    thread = threading.Thread(target=lambda: (numbers.append(threading.get_native_id()), end.wait()))
+    thread.start()
+    while not numbers:
+        time.sleep(0.01)
+    text = "app  %d [001]   312.345678:     250000 cpu-clock: \n\t%x [unknown] (/x)\n" % (numbers[0], function)
+    check("perf: --pid: a thread of the running process", "getppid+0x0" in named(text, "--pid", str(os.getpid())),
+          named(text, "--pid", str(os.getpid()), "-w"))
+    end.set()
+    thread.join()
 
 
 def test_stripped(work, app):
@@ -368,7 +483,10 @@ def main():
         trace.write(path)
         test_text(app, path)
         test_stack(app, path)
+        test_low(app, work)
         test_perf(app, other, test_processes(work, app, other))
+        test_lives(work, app, other)
+        test_thread()
         test_stripped(work, app)
         test_running(work, app)
         test_errors(path, work)
