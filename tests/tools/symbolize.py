@@ -338,7 +338,13 @@ def test_lives(work, app, other):
     same("a number that is used again: the code of both processes", named("%#x %#x\n" % (a, elsewhere), path),
          "next_one+0x1 main+0x1\n")
 
+    def unmapped(t):
+        app.map(t, 10, 100)
+        app.unmap(t, 59, 100)
+        event(t, 60, "exit", 100)
+    path = trace("unmapped", unmapped)
     start = BIAS + (app.vaddr & ~4095)
+    same("code that was unmapped in the last nanosecond", named("%#x\n" % a, path), "next_one+0x1\n")
     path = trace("unmapped-before", lambda t: (app.map(t, 10, 100), app.unmap(t, 50, 100), event(t, 60, "exit", 100)))
     check("code that was unmapped: its first address", re.fullmatch(r"_init\+0x0\n", named("%#x\n" % start, path)), named("%#x\n" % start, path))
     check("code that was unmapped: a return address at its end",

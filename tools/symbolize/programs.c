@@ -213,7 +213,7 @@ bool programs_removed(const struct programs *programs, size_t program, uint64_t 
 	while (i-- > 0) {
 		const struct removed *removed = &programs->removed[i];
 
-		if (removed->program == program && removed->time < before &&
+		if (removed->program == program && removed->time <= before &&
 		    address >= removed->start && address < removed->end) {
 			*time = removed->time - 1;
 			return true;
