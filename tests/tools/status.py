@@ -54,6 +54,12 @@ class Module:
         return subprocess.run([KUNWIND, command, *options], capture_output=True, check=False,
                               env={**os.environ, "LD_PRELOAD": self.library, "STATUS": self.path})
 
+    def doctor(self, lines):
+        """Returns {requirement: [state, what was found]}."""
+        text = self.run("doctor", lines, "--tsv").stdout.decode()
+        rows = [line.split("\t") for line in text.splitlines()]
+        return {row[1]: [row[0], row[2]] for row in rows if len(row) > 2}
+
     def status(self, lines, *options):
         """Returns what kunwind status prints for these lines, as bytes."""
         done = self.run("status", lines, *options)
@@ -82,9 +88,16 @@ def test_doctor(module):
     for what, hooks, wanted in (("all are on", (), ["ok", "all are on"]),
                                 ("one is off", ((needed, "off", "taken"),), ["FAIL", needed + " is off: taken"]),
                                 ("an optional one is off", ((optional, "off", "taken"),), ["ok", "all are on"])):
-        text = module.run("doctor", [*LINES, *(("hook", *hook) for hook in hooks)], "--tsv").stdout.decode()
-        rows = {line.split("\t")[1]: line.split("\t") for line in text.splitlines() if line.count("\t") > 1}
-        same("doctor: required hooks, %s" % what, [rows["required hooks"][0], rows["required hooks"][2]], wanted)
+        rows = module.doctor([*LINES, *(("hook", *hook) for hook in hooks)])
+        same("doctor: required hooks, %s" % what, rows["required hooks"], wanted)
+    for value, state in (("Y", "ok"), ("1", "ok"), ("N", "FAIL"), ("0", "FAIL")):
+        same("doctor: parameter enabled is %s" % value, module.doctor([("param", "enabled", value)])["kill switch"][0], state)
+    rows = module.doctor([("hook", name, "off", "taken") for name in ("stack_trace_save_user", optional)])
+    same("doctor: hooks that are off, and one that this kernel does not have", [rows.get(what) for what in (
+        "stacks for LTTng", "stacks for perf", "perf's deferred stacks")],
+         [["FAIL", "stack_trace_save_user is off: taken"], ["note", optional + " is off: taken"], None])
+    same("doctor: perf's deferred stacks", module.doctor([("hook", "unwind_user", "on", "ok")]).get("perf's deferred stacks"),
+         ["ok", "unwind_user is served"])
 
 
 def main():
