@@ -26,7 +26,7 @@ FIELDS = {
     "epoll_wait": [("epfd", "s32")], "newfstatat": [("dfd", "s32"), ("filename", "string")], "unlink": [("pathname", "string")],
     "mmap": [("fd", "s32")], "clone": [], "clone3": [], "exit": [("error_code", "s32")], "exit_group": [("error_code", "s32")], "execve": [("filename", "string")],
     "close_range": [("fd", "s32"), ("max_fd", "s32"), ("flags", "s32")], "sendfile64": [("out_fd", "s32"), ("in_fd", "s32")],
-    "mremap": [("fd", "u64")],
+    "mremap": [("fd", "u64")], "memfd_create": [("flags", "s32")], "pidfd_open": [("pid", "s32"), ("flags", "s32")],
 }
 AT_FDCWD = -100
 
@@ -99,8 +99,8 @@ def test_kinds(work):
 
 
 def known(calls, work, name, thread=(1, 1, "app")):
-    """Returns which of the descriptors 3 to 12 still have a name, after a read of each."""
-    for fd in range(3, 13):
+    """Returns which of the descriptors 3 to 15 still have a name, after a read of each."""
+    for fd in range(3, 16):
         calls.call("read", fd, result=1 << fd, thread=thread)
     read = calls.files(work, name, "-e", "read")
     return {file: row[2] for file, row in read.items() if not file.startswith("fd ")}
@@ -115,6 +115,7 @@ def test_close(work):
     calls.call("close_range", 6, 8, 0)
     calls.call("close_range", 10, -1, 0, result=-22)
     calls.call("close_range", 11, -1, 0)
+    calls.call("close_range", 9, 9, 4)                  # CLOSE_RANGE_CLOEXEC: it stays open
     same("close: also if it is interrupted; close_range: from the first to the last, if it succeeds",
          known(calls, work, "close"), {"/%d" % fd: 1 << fd for fd in (4, 5, 9, 10)})
 
@@ -133,14 +134,17 @@ def marked(calls):
     calls.call("open", "/eleven", 0, result=11)
     calls.call("open", "/twelve", 0, result=12)
     calls.call("close_range", 11, 11, 4)                # CLOSE_RANGE_CLOEXEC
+    calls.call("memfd_create", 1, result=13)            # MFD_CLOEXEC
+    calls.call("memfd_create", 0, result=14)
+    calls.call("pidfd_open", 1, 0, result=15)           # it always marks its descriptor
 
 
 def test_exec(work):
-    kept = {"/three": 1 << 4, "/nine": 1 << 9, "/ten": 1 << 10, "/twelve": 1 << 12}
+    kept = {"/three": 1 << 4, "/nine": 1 << 9, "/ten": 1 << 10, "/twelve": 1 << 12, "memfd": 1 << 14}
     calls = Calls()
     marked(calls)
     calls.call("execve", "/bin/true")
-    same("exec closes what is marked: by open, dup3, pipe2, socket, close_range", known(calls, work, "exec"), kept)
+    same("exec closes what is marked: by open, dup3, pipe2, socket, close_range, memfd_create, pidfd_open", known(calls, work, "exec"), kept)
     calls = Calls()
     marked(calls)
     calls.event("kunwind_exec", [("tgid", "s32"), ("pid", "s32"), ("comm", "string")], [1, 2, "true"])
@@ -166,6 +170,13 @@ def test_ends(work):
     same("a new process has the number of one that has ended", known(calls, work, "ended", child), {})
     calls = Calls()
     calls.call("open", "/three", 0, result=3)
+    for number, result in ((318, 4), (435, 2)):         # getrandom and clone3, which LTTng does not know
+        calls.trace.add(calls.time, "syscall_entry_unknown", (1, 1, "app"), (0x1234,), [("id", "s32")], [number])
+        calls.trace.add(calls.time + 1, "syscall_exit_unknown", (1, 1, "app"), (), [("id", "s32"), ("ret", "s64")], [number, result])
+        calls.time += 10
+    same("calls that LTTng does not know: clone3", known(calls, work, "unknown", child), {"/three": 1 << 3})
+    calls = Calls()
+    calls.call("open", "/three", 0, result=3)
     calls.event("sched_process_fork", [("parent_pid", "s32"), ("child_pid", "s32"), ("child_tid", "s32")], [1, 2, 2])
     same("sched_process_fork: the child has a copy", known(calls, work, "sched", child), {"/three": 1 << 3})
 
@@ -176,7 +187,7 @@ def test_hosts(work):
     for host in ("here", "there"):
         calls = Calls()
         calls.trace = ctf.Trace(host=host)
-        calls.time += 500 if host == "there" else 0
+        calls.time += 50 if host == "there" else 0
         calls.call("open", "/%s" % host, 0, result=3)
         calls.call("read", 3, result=1)
         calls.trace.write(os.path.join(both, host))

@@ -34,9 +34,10 @@
 
 #define MAX_FD		1048576	/* this and larger ones are not followed */
 #define RANGE_CLOEXEC	4	/* CLOSE_RANGE_CLOEXEC of linux/close_range.h */
+#define MEMFD_CLOEXEC	1	/* MFD_CLOEXEC of linux/memfd.h */
 
-enum op { OP_OPEN, OP_NEW, OP_CLOSE, OP_CLOSE_RANGE, OP_DUP, OP_DUP2, OP_FCNTL, OP_PAIR, OP_FORK, OP_EXEC,
-	  OP_EXIT, OP_EXIT_GROUP };
+enum op { OP_OPEN, OP_NEW, OP_MEMFD, OP_PIDFD, OP_CLOSE, OP_CLOSE_RANGE, OP_DUP, OP_DUP2, OP_FCNTL,
+	  OP_PAIR, OP_FORK, OP_EXEC, OP_EXIT, OP_EXIT_GROUP };
 
 /* System calls that change tables. @name: of the new descriptors, as in /proc/PID/fd. */
 static const struct call {
@@ -57,7 +58,7 @@ static const struct call {
 	{ "timerfd_create", OP_NEW, "anon_inode:[timerfd]" },
 	{ "signalfd", OP_NEW, "anon_inode:[signalfd]" }, { "signalfd4", OP_NEW, "anon_inode:[signalfd]" },
 	{ "inotify_init", OP_NEW, "anon_inode:inotify" }, { "inotify_init1", OP_NEW, "anon_inode:inotify" },
-	{ "memfd_create", OP_NEW, "memfd" }, { "pidfd_open", OP_NEW, "anon_inode:[pidfd]" },
+	{ "memfd_create", OP_MEMFD, "memfd" }, { "pidfd_open", OP_PIDFD, "anon_inode:[pidfd]" },
 	{ "fork", OP_FORK, NULL }, { "vfork", OP_FORK, NULL }, { "clone", OP_FORK, NULL },
 	{ "clone3", OP_FORK, NULL }, { "execve", OP_EXEC, NULL }, { "execveat", OP_EXEC, NULL },
 	{ "exit", OP_EXIT, NULL }, { "exit_group", OP_EXIT_GROUP, NULL },
@@ -389,7 +390,9 @@ static void leave(struct files *files, const struct call *call, struct process *
 		  const struct thread *thread, const bt_event *event)
 {
 	const int64_t result = number(event, "ret", -1);
-	const bool cloexec = thread->flags & O_CLOEXEC;	/* SOCK_CLOEXEC and others are equal */
+	/* SOCK_CLOEXEC and others are equal to O_CLOEXEC */
+	const bool cloexec = call->op == OP_PIDFD ||
+			     thread->flags & (call->op == OP_MEMFD ? MEMFD_CLOEXEC : O_CLOEXEC);
 	/* not file_of_fd(): "fd N of process PID" is no name for a copy */
 	const uint32_t copied = name_of(process, thread->fd);
 	int64_t pair[2], i;
@@ -403,6 +406,8 @@ static void leave(struct files *files, const struct call *call, struct process *
 		set(process, result, thread->file, cloexec);
 		break;
 	case OP_NEW:
+	case OP_MEMFD:
+	case OP_PIDFD:
 		set(process, result, calls_string(files->calls, call->name), cloexec);
 		break;
 	case OP_CLOSE_RANGE:
