@@ -40,11 +40,12 @@ S32 = "integer { size = 32; align = 8; signed = true; }"
 S64 = "integer { size = 64; align = 8; signed = true; }"
 U64 = "integer { size = 64; align = 8; signed = false; base = 16; }"
 DECIMAL = "integer { size = 64; align = 8; signed = false; }"
+X32 = "integer { size = 32; align = 8; signed = false; base = 16; }"
 U8 = "integer { size = 8; align = 8; signed = false; }"
 U16 = "integer { size = 16; align = 8; signed = false; }"
 # Sequences; their length is a field before them, as in LTTng.
 LISTS = {"u64s": (U64, "Q"), "u8s": (U8, "B")}
-KINDS = {"u16": (U16, "<H"), "s32": (S32, "<i"), "s64": (S64, "<q"), "u64": (U64, "<Q"),
+KINDS = {"u16": (U16, "<H"), "x32": (X32, "<I"), "s32": (S32, "<i"), "s64": (S64, "<q"), "u64": (U64, "<Q"),
          "string": ("string", None), "decimal": (DECIMAL, "<Q"), "enum": ("enum : %s { ONE = 1 }" % DECIMAL, "<Q")}
 
 WAKING = [("comm", "string"), ("tid", "s32")]
