@@ -24,6 +24,11 @@ static inline __attribute__((always_inline)) long inner(void) { return getppid()
 __attribute__((noinline)) long outer(void) { return inner() + 1; }
 __attribute__((noinline, noreturn)) void last(void) { getppid(); _exit(1); }
 int main(void) { asm volatile("nop; a_label: nop; .type a_part, @function; a_part: nop; .size a_part, 1; nop; nop"); if (outer() == 0) last(); return 0; }
+__attribute__((noinline)) int strong(void) { return getppid() + 3; }
+__attribute__((weak, alias("strong"))) int a_weak(void);
+__attribute__((alias("strong"), used)) static int a_local(void);
+__attribute__((noinline)) int __two(void) { return getppid() + 4; }
+__attribute__((alias("__two"))) int _one(void);
 #line 0
 long no_line(void) { return inner() + 2; }
 """
@@ -78,6 +83,9 @@ def names(work, program, symbols, sizes, build_id, calls):
                   ([BIAS + symbols["a_part"] + 1], *read)])
     same("an address at a label inside a function has the function's name", got[0][0][0], "main")
     same("an address in a function inside another has the inner function's name", got[1][0][0], "a_part")
+    aliases = traced(work, "aliases", [(bare, build_id, BIAS)], [([BIAS + symbols[name]], *read) for name in ("strong", "__two")])
+    same("of several names of a function, a global one, and the one with fewer underscores",
+         [frames[0][0] for frames in aliases], ["strong", "_one"])
     same("the byte after the inner function has the outer function's name", got[2][0][0], "main")
 
     trace = ctf.Trace()

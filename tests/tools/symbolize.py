@@ -376,6 +376,13 @@ def test_lives(work, app, other):
         other.map(t, 20, 200, own=100)
     same("--pid: the number of a process comes before that of another one in its namespace",
          named("%#x\n" % a, "--pid", "100", trace("numbers", numbers)), "next_one+0x1\n")
+    def biases(t):
+        """Another process has the file 16 bytes away."""
+        start = app.map(t, 10, 100)
+        t.add(20, "kunwind_map", (200, 200, "app"), (), ctf.MAP,
+              [200, 200, start, start + 0x1000, app.offset & ~4095, BIAS + 16, 1, app.build_id, app.path])
+    same("one file at two places in two processes: left alone", named("%#x\n" % a, "-w", trace("biases", biases)),
+         "%#x [different code in several processes (see --pid)]\n" % a)
     for nr, others in ((10, False), (11, True)):
         path = trace("processes-%d" % nr, lambda t: [app.map(t, 10 + i, 100 + i) for i in range(nr)])
         said = symbolize("x\n", "--pid", "77", path, status=1).stderr
