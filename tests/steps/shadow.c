@@ -284,7 +284,7 @@ bool shadow_signal(struct shadow_thread *thread, const struct shadow_regs *befor
 	const u64 ip = word_at(thread->shadow, registers + 8 * 16);
 	struct shadow_stack *was = thread->on, *on;
 
-	if (after->ip == before->ip || sp != before->sp || before->ip - ip > 2)
+	if (after->sp == before->sp || sp != before->sp || before->ip - ip > 2)
 		return false;
 	on = find(thread->shadow, after->sp);
 	if (!on && before->sp > after->sp && before->sp - after->sp <= SIGNAL_FRAME)
