@@ -340,19 +340,17 @@ static bool replaces_top(const struct shadow_thread *thread, u64 ip)
 }
 
 /*
- * The function to which the handler of a signal will return, because it turned
- * the interrupted place into a call: it changed the signal frame's rip, and
- * pushed the old one. 0: it did not.
+ * Where the handler of a signal will return: the signal frame's rip and rsp,
+ * which it may have changed.
  */
-static u64 injected(struct memory *memory, const struct shadow_entry *context)
+static void resumes(struct memory *memory, const struct shadow_entry *context, u64 *ip, u64 *sp)
 {
 	const u64 registers = context->slot + 40;	/* of struct sigcontext */
-	u64 sp, ip, word;
 
-	if (!memory_word(memory, registers + 8 * 15, &sp) || !memory_word(memory, registers + 8 * 16, &ip) ||
-	    ip == context->address || !memory_word(memory, sp, &word) || !is_call(context, sp, word))
-		return 0;
-	return ip;
+	if (!memory_word(memory, registers + 8 * 15, sp) || !memory_word(memory, registers + 8 * 16, ip)) {
+		*sp = context->to_sp;
+		*ip = context->address;
+	}
 }
 
 u32 shadow_truth(const struct shadow_thread *thread, struct memory *memory, u64 ip, u64 sp,
@@ -409,16 +407,27 @@ u32 shadow_truth(const struct shadow_thread *thread, struct memory *memory, u64 
 			addresses[nr++] = entry->address;
 			continue;
 		}
+		sp = entry->to_sp;
 		if (entry->kind == SHADOW_CONTEXT) {
-			word = injected(memory, entry);
-			*had |= word ? SHADOW_INJECTED : 0;
-			if (word && reading & SHADOW_INJECTED)
-				addresses[nr++] = word;
+			u64 to;
+
+			resumes(memory, entry, &to, &sp);
+			if (to != entry->address && memory_word(memory, sp, &word) &&
+			    is_call(entry, sp, word)) {
+				*had |= SHADOW_INJECTED;
+				if (reading & SHADOW_INJECTED)
+					addresses[nr++] = to;
+				to = entry->address;
+				sp = entry->to_sp;
+			}
 			if (nr < most)
-				addresses[nr++] = entry->address;
+				addresses[nr++] = to;
 		}
-		stack = entry->to;
-		i = below(stack, entry->to_sp);
+		/* A handler may have chosen another stack. */
+		stack = sp == entry->to_sp ? NULL : find(thread->shadow, sp);
+		if (!stack)
+			stack = entry->to;
+		i = below(stack, sp);
 		links++;
 	}
 	return nr;

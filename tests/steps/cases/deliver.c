@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * deliver.c - two signals delivered at once to the same handler
+ * deliver.c - two signals delivered at once, and handlers that change where the
+ * interrupted code goes on
  */
 #define _GNU_SOURCE
 #include <signal.h>
+#include <stddef.h>
+#include <ucontext.h>
 
 #define NOINLINE __attribute__((__noinline__))
 
@@ -17,6 +20,41 @@ static NOINLINE int leaf(int n)
 static void inner(int signal)
 {
 	sink += leaf(signal) & 1;
+}
+
+static void skip(int signal, siginfo_t *info, void *context)
+{
+	ucontext_t *at = context;
+
+	(void)info;
+	sink += leaf(signal) & 1;
+	at->uc_mcontext.gregs[REG_RIP] += 2;
+	sink += leaf(signal) & 1;
+}
+
+/* As if the function that was interrupted at its first instruction returned. */
+static void leave(int signal, siginfo_t *info, void *context)
+{
+	ucontext_t *at = context;
+
+	(void)info;
+	at->uc_mcontext.gregs[REG_RIP] = *(long long *)at->uc_mcontext.gregs[REG_RSP];
+	at->uc_mcontext.gregs[REG_RSP] += 8;
+	sink += leaf(signal) & 1;
+}
+
+static NOINLINE int invalid(void)
+{
+	asm volatile("ud2");
+	return leaf(3);
+}
+
+static NOINLINE int nowhere(void)
+{
+	void (*volatile function)(void) = NULL;
+
+	function();
+	return leaf(4);
 }
 
 static NOINLINE int both(void)
@@ -35,7 +73,13 @@ static NOINLINE int both(void)
 
 int main(void)
 {
+	struct sigaction action = { .sa_sigaction = skip, .sa_flags = SA_SIGINFO };
+
 	signal(SIGUSR1, inner);
 	signal(SIGUSR2, inner);
-	return both() == 1000;
+	sigaction(SIGILL, &action, NULL);
+	action.sa_sigaction = leave;
+	sigaction(SIGSEGV, &action, NULL);
+	sink += both() + invalid() + nowhere();
+	return 0;
 }
