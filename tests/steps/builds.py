@@ -56,6 +56,8 @@ def entries():
         yield f"nested-O0{name}", "gcc", f"{alone}-O0 {flags}-z execstack $cases/nested.c {ENTRY}", {}
         yield f"signal{name}", "gcc", f"{CASE}{flags}$cases/signal-main.c $cases/signal.S -o $out", {}
         yield f"context{name}", "gcc", f"{CASE}{flags}$cases/context-main.c $cases/context.S -o $out", {}
+    library = f"{CASE}-fPIC -shared -DLIBRARY $cases/constructor.c -o $out.so"
+    yield "constructor", "gcc", f"{library} && {CASE}$cases/constructor.c $out.so -o $out", {}
     yield "deliver", "gcc", f"{CASE}$cases/deliver.c -o $out", {}
     yield "odd", "gcc", f"{alone}$cases/odd-main.c $cases/odd.S {ENTRY}", {}
     for name in ("COLUMN", "REGISTER", "STATES", "OPCODE"):

@@ -40,6 +40,7 @@
 struct thread {
 	pid_t tid;
 	bool begun;
+	bool loading;			/* runs up to the program's entry without steps */
 	struct shadow_thread shadow;
 	struct shadow_regs before;
 	enum stepped kind;
@@ -262,9 +263,15 @@ static void stepped(struct thread *thread)
 		arrive(thread, &user);
 }
 
+/* The thread is at the program's first instruction that is stepped. */
+static void begin(struct thread *thread)
+{
+	stepped(thread);
+	report->steps--;
+}
+
 static void program_begins(pid_t pid)
 {
-	struct user_regs_struct user;
 	u32 n;
 
 	while (nr_threads)
@@ -277,10 +284,6 @@ static void program_begins(pid_t pid)
 	}
 	read_maps();
 	memset(replay, 0, sizeof(replay));
-	if (ptrace(PTRACE_GETREGS, pid, NULL, &user))
-		return;
-	stepped(thread_of(pid));
-	report->steps--;
 }
 
 static u64 entry_of(pid_t pid)
@@ -299,28 +302,37 @@ static u64 entry_of(pid_t pid)
 	return entry;
 }
 
-/*
- * Runs ld.so without steps up to the program's entry, where the stack is empty.
- */
-static void run_loader(pid_t pid)
-{
-	const u64 entry = entry_of(pid);
-	struct user_regs_struct user;
-	long code;
-	int status;
+/* The breakpoint at the program's entry, and the code under it. */
+static u64 entry;
+static long entry_code;
 
+/*
+ * Prepares to run ld.so without steps up to the program's entry, where the
+ * stack is empty. False: there is no entry.
+ */
+static bool plant_entry(pid_t pid)
+{
+	entry = entry_of(pid);
 	errno = 0;
-	code = ptrace(PTRACE_PEEKTEXT, pid, entry, NULL);
-	if (errno || ptrace(PTRACE_POKETEXT, pid, entry, (code & ~0xffL) | 0xcc))
-		return;
-	ptrace(PTRACE_CONT, pid, NULL, NULL);
-	if (waitpid(pid, &status, __WALL) != pid || !WIFSTOPPED(status))
-		return;
-	ptrace(PTRACE_POKETEXT, pid, entry, code);
-	ptrace(PTRACE_GETREGS, pid, NULL, &user);
-	if (user.rip == entry + 1)
-		user.rip = entry;
-	ptrace(PTRACE_SETREGS, pid, NULL, &user);
+	entry_code = ptrace(PTRACE_PEEKTEXT, pid, entry, NULL);
+	return !errno && !ptrace(PTRACE_POKETEXT, pid, entry, (entry_code & ~0xffL) | 0xcc);
+}
+
+/*
+ * A stop of a thread that runs ld.so. Constructors may make threads, which are
+ * stepped, and raise signals. Returns whether the thread is at the entry.
+ */
+static bool loaded(struct thread *thread, int signal)
+{
+	struct user_regs_struct user;
+
+	if (signal != SIGTRAP || ptrace(PTRACE_GETREGS, thread->tid, NULL, &user) || user.rip != entry + 1)
+		return false;
+	ptrace(PTRACE_POKETEXT, thread->tid, entry, entry_code);
+	user.rip = entry;
+	ptrace(PTRACE_SETREGS, thread->tid, NULL, &user);
+	read_maps();
+	return true;
 }
 
 /*
@@ -333,9 +345,18 @@ static bool stopped(pid_t tid, int status)
 	const int signal = WSTOPSIG(status), event = status >> 16;
 
 	if (event == PTRACE_EVENT_EXEC) {
-		if (skip_loader)
-			run_loader(tid);
 		program_begins(tid);
+		thread = thread_of(tid);
+		thread->loading = skip_loader && plant_entry(tid);
+		if (!thread->loading)
+			begin(thread);
+	} else if (thread->loading) {
+		if (!event && loaded(thread, signal)) {
+			thread->loading = false;
+			begin(thread);
+		} else {
+			return !ptrace(PTRACE_CONT, tid, NULL, event || signal == SIGTRAP ? 0 : signal);
+		}
 	} else if (event) {
 		/*
 		 * clone: the new thread has its own stop. The system call
@@ -357,6 +378,8 @@ static bool stopped(pid_t tid, int status)
 		thread->before.sp = user.rsp;
 		thread->signal = signal;
 	}
+	if (thread->loading)
+		return !ptrace(PTRACE_CONT, tid, NULL, NULL);
 	return !ptrace(PTRACE_SINGLESTEP, tid, NULL, thread_of(tid)->signal);
 }
 
