@@ -239,6 +239,57 @@ static void returned_from_signal(struct shadow_thread *thread, const struct shad
 							.address = context.address });
 }
 
+/* The return address @entry, on top of the stack, is popped by the instruction at @ip. */
+static void hold(struct shadow_thread *thread, const struct shadow_entry *entry, u64 ip)
+{
+	const struct shadow_stack *on = thread->on;
+	struct shadow_held *held = &thread->held[0];
+	u32 i;
+
+	/* A call to the next instruction reads rip: nothing will return there. */
+	if (entry->address == ip)
+		return;
+	for (i = 0; i < SHADOW_HELD; i++)
+		if (!thread->held[i].entry.slot ||
+		    (thread->held[i].on == on && thread->held[i].entry.slot == entry->slot))
+			held = &thread->held[i];
+	*held = (struct shadow_held){ .entry = *entry, .on = thread->on,
+				      .until = on->nr > 1 ? entry[-1].slot : ~0ULL };
+}
+
+/* Something was pushed at @sp. If it is a popped return address, it is an entry again. */
+static void pushed_back(struct shadow_thread *thread, u64 sp)
+{
+	const u64 word = word_at(thread->shadow, sp);
+	struct shadow_entry entry;
+	u32 i;
+
+	for (i = 0; i < SHADOW_HELD; i++) {
+		if (thread->held[i].on != thread->on || thread->held[i].entry.address != word ||
+		    !thread->held[i].entry.slot)
+			continue;
+		/* At its old place; or just popped, and moved (V8). */
+		if (thread->held[i].entry.slot != sp &&
+		    (thread->popped.address != word || !thread->popped.slot))
+			continue;
+		entry = thread->held[i].entry;
+		entry.slot = sp;
+		push(thread->on, entry);
+		thread->popped.slot = 0;
+		return;
+	}
+}
+
+/* Forgets popped return addresses of functions whose caller has returned. */
+static void let_go(struct shadow_thread *thread, u64 sp)
+{
+	u32 i;
+
+	for (i = 0; i < SHADOW_HELD; i++)
+		if (thread->held[i].on == thread->on && sp > thread->held[i].until)
+			thread->held[i].entry = (struct shadow_entry){ .slot = 0 };
+}
+
 void shadow_step(struct shadow_thread *thread, enum stepped kind, const struct shadow_regs *before,
 		 const struct shadow_regs *after)
 {
@@ -251,18 +302,17 @@ void shadow_step(struct shadow_thread *thread, enum stepped kind, const struct s
 	}
 	if (kind == STEPPED_CALL || kind == STEPPED_RETURN || kind == STEPPED_JUMP)
 		thread->popped.slot = 0;
-	if (thread->popped.slot && after->sp <= thread->popped.slot) {
-		/* Pushed back (vfork of glibc). */
-		if (after->sp == thread->popped.slot &&
-		    word_at(thread->shadow, after->sp) == thread->popped.address)
-			push(thread->on, thread->popped);
+	if (kind == STEPPED_OTHER && after->sp == before->sp - 8)
+		pushed_back(thread, after->sp);
+	if (thread->popped.slot && after->sp <= thread->popped.slot)
 		thread->popped.slot = 0;
-	}
 	if (kind == STEPPED_POP) {
 		last = top(thread->on);
 		if (last && last->slot == before->sp && last->kind == SHADOW_CALL &&
-		    after->sp == before->sp + 8)
+		    after->sp == before->sp + 8) {
 			thread->popped = *last;
+			hold(thread, last, before->ip);
+		}
 	}
 	if (kind == STEPPED_SET_SP)
 		set_sp(thread, before->sp, after->sp);
@@ -270,6 +320,8 @@ void shadow_step(struct shadow_thread *thread, enum stepped kind, const struct s
 		drop(thread->on, after->sp);
 	if (thread->left && after->sp > thread->taken_sp)
 		thread->left = NULL;
+	if (after->sp > before->sp)
+		let_go(thread, after->sp);
 	if (kind == STEPPED_CALL)
 		called(thread, before, after);
 	else if (kind == STEPPED_RETURN || kind == STEPPED_JUMP)

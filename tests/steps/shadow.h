@@ -48,6 +48,14 @@ struct shadow {
 	pid_t pid;
 };
 
+#define SHADOW_HELD	8
+
+struct shadow_held {
+	struct shadow_entry entry;	/* slot 0: none */
+	struct shadow_stack *on;
+	u64 until;			/* slot of the caller's return address */
+};
+
 /* State of one thread. */
 struct shadow_thread {
 	struct shadow *shadow;
@@ -60,6 +68,11 @@ struct shadow_thread {
 	u64 left_sp, taken_sp;
 	/* The last popped return address, until a call, return or jump. */
 	struct shadow_entry popped;
+	/*
+	 * Popped return addresses of functions whose caller has not returned
+	 * yet: they may be pushed back later (musl's sigsetjmp, twice).
+	 */
+	struct shadow_held held[SHADOW_HELD];
 };
 
 struct shadow_regs {
