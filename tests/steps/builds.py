@@ -60,6 +60,8 @@ def entries():
     library = f"{CASE}-fPIC -shared -DLIBRARY $cases/constructor.c -o $out.so"
     yield "constructor", "gcc", f"{library} && {CASE}$cases/constructor.c $out.so -o $out", {}
     yield "deliver", "gcc", f"{CASE}$cases/deliver.c -o $out", {}
+    yield ("context-static", "gcc",
+           f"{CASE}-static $cases/context-main.c $cases/context.S -o $out", {})
     yield "odd", "gcc", f"{alone}$cases/odd-main.c $cases/odd.S {ENTRY}", {}
     for name in ("COLUMN", "REGISTER", "STATES", "OPCODE"):
         yield (f"odd-{name.lower()}", "gcc",
