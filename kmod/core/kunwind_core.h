@@ -365,6 +365,7 @@ struct kunwind_code {
 	s32 rbp_at;		/* from the return address down to the saved rbp; -1: unchanged */
 	bool resumes;		/* the function restores the flags and returns: nothing called it */
 	bool unsure;		/* the result holds only if a call that nops follow returns */
+	bool calls;		/* a call is on the path */
 	bool jumps;		/* a jmp with a 32-bit displacement is on the path to the return */
 	bool jumps_later;	/* such a jump follows a call on the path */
 	s8 pushed;		/* the return takes a word that the path pushed on an empty frame: the

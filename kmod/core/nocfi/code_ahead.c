@@ -515,7 +515,8 @@ static bool kunwind_walk_attr answer(const struct ahead *ahead, s8 pushed, struc
 
 	*code = (struct kunwind_code){ .depth = -1, .frame = -1, .rbp_at = -1,
 				       .resumes = state->flags, .unsure = ahead->unsure,
-				       .jumps = state->jumps, .jumps_later = state->jumps_later,
+				       .calls = state->calls, .jumps = state->jumps,
+				       .jumps_later = state->jumps_later,
 				       .pushed = pushed };
 	if (state->rsp.off & (ahead->word - 1))
 		return false;

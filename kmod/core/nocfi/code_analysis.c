@@ -34,6 +34,7 @@
 #include "../walk/mem.h"
 #include "../x86/insn_decode.h"
 #include "code_analysis.h"
+#include "insn_kind.h"
 
 #define MOST_INSNS	4096
 #define MOST_LOOP_INSNS	512
@@ -400,13 +401,23 @@ static __always_inline void settle(struct way *way, u32 here)
 		way->depth = UNKNOWN;
 }
 
+/* Only kept jumps may lead to the instruction at @here. */
+static __always_inline void only_by_jump(struct way *way, u32 here)
+{
+	stop(way, here);
+	jumped_to(way, here);
+}
+
 /* Read from @at up to @to. False: @to was not reached. */
 static bool kunwind_walk_attr read_up_to(struct way *way, struct kunwind_text *text, u64 from,
 					 u64 at, u64 to, u32 *left_of_loops)
 {
+	struct before before = { };
 	struct kunwind_insn insn;
 
 	while (at < to && kunwind_insn_next(text, at, &insn)) {
+		if (begins_other(&before, &insn, at))
+			only_by_jump(way, at - from);
 		at += insn.length;
 		move(way, &insn, at - from);
 		if (ends_pushing(way, from, at - insn.length, left_of_loops)) {
@@ -415,6 +426,8 @@ static bool kunwind_walk_attr read_up_to(struct way *way, struct kunwind_text *t
 		}
 		settle(way, at - from);
 	}
+	if (before.nops && !(to & 7))
+		only_by_jump(way, at - from);
 	return at == to;
 }
 
@@ -547,10 +560,13 @@ u64 kunwind_walk_attr kunwind_code_tail(struct kunwind_mem *mem, u64 from, u64 l
 	struct way way = { .mem = mem, .frame = UNKNOWN, .rbp_at = UNKNOWN };
 	struct kunwind_text text = { .mem = mem, .left = *left };
 	struct constant constant = { };
+	struct before before = { };
 	struct kunwind_insn insn;
 	u64 at = from, to, found = 0, other = 0;
 
 	while (kunwind_insn_next(&text, at, &insn)) {
+		if (begins_other(&before, &insn, at) && !next_target(&way, at - from - 1))
+			break;
 		at += insn.length;
 		to = leaves_to(&insn, at, &constant);
 		if (!to && jumps(&insn))

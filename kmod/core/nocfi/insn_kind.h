@@ -54,6 +54,29 @@ static inline bool kunwind_walk_attr is_aligned(const struct kunwind_insn *insn,
 	       insn->op != 0xc3;
 }
 
+/* What came directly before an instruction. */
+struct before {
+	bool call;		/* a call, maybe followed by nops */
+	bool nops;
+};
+
+/*
+ * Whether another function may begin with the instruction @at: after a call, and
+ * nops that align it, or if it is endbr64. Then the call never returns.
+ */
+static inline bool kunwind_walk_attr begins_other(struct before *before,
+						  const struct kunwind_insn *insn, u64 at)
+{
+	const bool begins = (before->nops && is_aligned(insn, at)) || (before->call && marks_target(insn));
+
+	if (before->call && is_nop(insn)) {
+		before->nops = true;
+		return false;
+	}
+	*before = (struct before){ .call = is_call(insn) };
+	return begins;
+}
+
 /* mov n(%reg), %rsp; or mov %reg, %rsp from a callee-saved register other than rbp. */
 static inline bool kunwind_walk_attr takes_rsp(const struct kunwind_insn *insn)
 {

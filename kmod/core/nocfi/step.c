@@ -221,6 +221,20 @@ static bool kunwind_walk_attr returns_by(struct kunwind_walk *walk,
 	return c->proof != KUNWIND_PROOF_NO_CALL || kunwind_proof_jumped(walk, frame, c);
 }
 
+static void kunwind_walk_attr scan(struct kunwind_walk *walk,
+				   const struct kunwind_nocfi_frame *frame, u64 end, bool near,
+				   struct kunwind_candidate *found);
+
+/* Whether the nearest word below @slot that can be judged is proven. */
+static bool kunwind_walk_attr proven_below(struct kunwind_walk *walk,
+					   const struct kunwind_nocfi_frame *frame, u64 slot)
+{
+	struct kunwind_candidate nearer;
+
+	scan(walk, frame, min(slot, frame->sp + 8 * MOST_WORDS), false, &nearer);
+	return nearer.proof == KUNWIND_PROOF_PROVEN;
+}
+
 /*
  * The word that the code ahead takes as its return address. If false, *c still
  * describes the word that was rejected; c->ra is 0 if no word was read.
@@ -246,6 +260,10 @@ static bool kunwind_walk_attr one_return(struct kunwind_walk *walk,
 	if (code.depth < 0) {
 		if (!frame->bp_known || frame->bp < sp || frame->bp - sp > KUNWIND_FRAME_MOST ||
 		    !returns_by(walk, frame, frame->bp + code.frame, true, c))
+			return false;
+		/* As below: the code may be another function's, and rbp a caller's. */
+		if ((!exact || code.calls) && !kunwind_range_is_jit(frame->range) &&
+		    proven_below(walk, frame, c->slot))
 			return false;
 	} else {
 		if (!exact && kunwind_range_is_jit(frame->range))
