@@ -7,6 +7,7 @@ bpftrace and perf script. (tests/vm/check/t-others.sh uses their real output.)
 """
 
 import ctypes
+import functools
 import json
 import os
 import re
@@ -252,16 +253,20 @@ def test_perf(app, other, trace):
           named(head % 100 + frame, "-p", "200", "-w", trace).endswith("(/bin/app) [of another process]\n"))
 
 
+def written(work, name, fill):
+    """Writes a trace with the events that fill() adds. Returns its directory."""
+    made = ctf.Trace()
+    fill(made)
+    made.write(os.path.join(work, name))
+    return os.path.join(work, name)
+
+
 def test_processes(work, app, other):
     """Which process and which time are meant."""
     a = app.at("next_one", 1)
     elsewhere = other.at("main", 1, OTHER_BIAS)
 
-    def trace(name, fill):
-        made = ctf.Trace()
-        fill(made)
-        made.write(os.path.join(work, name))
-        return os.path.join(work, name)
+    trace = functools.partial(written, work)
 
     def life(t):
         """100: app, then exec of other at the same address, which is unmapped; exit."""
@@ -323,11 +328,7 @@ def test_lives(work, app, other):
     a = app.at("next_one", 1)
     elsewhere = other.at("main", 1, OTHER_BIAS)
 
-    def trace(name, fill):
-        made = ctf.Trace()
-        fill(made)
-        made.write(os.path.join(work, name))
-        return os.path.join(work, name)
+    trace = functools.partial(written, work)
 
     def again(t):
         """The number of a process that has ended is that of another one, whose exec was lost."""

@@ -7,7 +7,7 @@ import tempfile
 import tap
 from analyze import build
 from tap import same
-from waits import FIRST, OTHER, PRIVATE, SECOND, THIRD, WAIT, WAKE, Scene, holders, wakers
+from waits import FIRST, OTHER, PRIVATE, SECOND, THIRD, WAIT, WAKE, Scene, holders, two_addresses, wakers
 
 LOCK_PI, LOCK_PI2 = 6, 13
 
@@ -101,15 +101,7 @@ def test_kinds(scene):
 
 def test_merged(scene):
     """After two addresses have become one lock, a release while one thread waits still counts."""
-    scene.futex(2000, FIRST, 0x5000, WAIT, 2)
-    scene.out(2100, FIRST)
-    scene.futex(3000, OTHER, 0x7000, WAKE, 1, "opener", cpu=1)
-    scene.wake(3050, OTHER, FIRST)
-    scene.leave(3060, OTHER, "futex", cpu=1)
-    scene.back(3100, FIRST)
-    scene.leave(3200, FIRST, "futex")
-    scene.futex(4000, OTHER, 0x7000, WAIT, 2, cpu=1)
-    scene.out(4100, OTHER, cpu=1)
+    two_addresses(scene)
     scene.futex(5000, FIRST, 0x5000, WAKE, 1, "opener")         # the second thread takes the lock first
     scene.leave(5060, FIRST, "futex")
     scene.futex(6000, SECOND, 0x5000, WAKE, 1, "recursive")

@@ -395,6 +395,19 @@ def holders(lock):
                   for pair in lock["pairs"])
 
 
+def two_addresses(scene):
+    """One lock at two addresses: a thread waits until another process releases it, which then waits."""
+    scene.futex(2000, FIRST, 0x5000, WAIT, 2)
+    scene.out(2100, FIRST)
+    scene.futex(3000, OTHER, 0x7000, WAKE, 1, "opener", cpu=1)
+    scene.wake(3050, OTHER, FIRST)
+    scene.leave(3060, OTHER, "futex", cpu=1)
+    scene.back(3100, FIRST)
+    scene.leave(3200, FIRST, "futex")
+    scene.futex(4000, OTHER, 0x7000, WAIT, 2, cpu=1)
+    scene.out(4100, OTHER, cpu=1)
+
+
 def test_locks(work, arguments):
     scene = Scene(work, "mutex", *arguments)
     convoy(scene, WAIT | PRIVATE, 2)
@@ -475,15 +488,7 @@ def test_locks(work, arguments):
          [("0x2000", 0, 3, 1000 + 400 + 400, []), ("0x3000", 1, 0, 0, [("second", "opener", 200)])])
 
     scene = Scene(work, "shared", *arguments)
-    scene.futex(2000, FIRST, 0x5000, WAIT, 2)
-    scene.out(2100, FIRST)
-    scene.futex(3000, OTHER, 0x7000, WAKE, 1, "opener", cpu=1)
-    scene.wake(3050, OTHER, FIRST)
-    scene.leave(3060, OTHER, "futex", cpu=1)
-    scene.back(3100, FIRST)
-    scene.leave(3200, FIRST, "futex")
-    scene.futex(4000, OTHER, 0x7000, WAIT, 2, cpu=1)
-    scene.out(4100, OTHER, cpu=1)
+    two_addresses(scene)
     scene.futex(5000, FIRST, 0x5000, WAKE, 1, "opener")
     scene.wake(5050, FIRST, OTHER, cpu=0)
     scene.leave(5060, FIRST, "futex")

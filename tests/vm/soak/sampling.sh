@@ -52,7 +52,7 @@ recorder_end() {
 
 # Takes a snapshot, and prints what is wrong with it. Prints nothing if all is well.
 snapshot() {
-	local dir text
+	local dir text shot_kb
 	dir=$(kunwind snapshot 2>"$work/snapshot.err") || { echo "no snapshot: $(tail -n 1 "$work/snapshot.err")"; return; }
 	shot_kb=$(du -sk "$dir" | cut -f 1)
 	# 2 MB for metadata and kernel symbols
@@ -73,7 +73,7 @@ if not trace["stacks"]:
 
 minutes=0 stalled=0
 busy_for() { # SECONDS
-	local end=$((SECONDS + $1)) before now wrong next=$SECONDS shot_kb
+	local end=$((SECONDS + $1)) before now wrong next=$SECONDS
 	before=$(samples)
 	while [ "$SECONDS" -lt "$end" ]; do
 		sleep 5
@@ -86,7 +86,6 @@ busy_for() { # SECONDS
 		now=$(samples)
 		[ "$now" -gt "$before" ] || stalled=$((stalled + 1))
 		before=$now
-		shot_kb=0
 		wrong=$(snapshot)
 		[ -z "$wrong" ] || echo "minute $minutes: $wrong" >>"$work/wrong"
 	done
