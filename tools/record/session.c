@@ -124,7 +124,7 @@ static bool create_channel(const struct session *session, const char *name, uint
 	struct lttng_domain domain = { .type = LTTNG_DOMAIN_KERNEL,
 				       .buf_type = LTTNG_BUFFER_GLOBAL };
 	struct lttng_channel *channel = lttng_channel_create(&domain);
-	int err;
+	int err, tries = 10;
 
 	if (!channel)
 		return session_failure("channel", LTTNG_ERR_NOMEM);
@@ -134,7 +134,13 @@ static bool create_channel(const struct session *session, const char *name, uint
 	channel->attr.num_subbuf = session->flight ? SESSION_FLIGHT_BUFFERS : NR_BUFFERS;
 	if (session->flight)
 		channel->attr.output = LTTNG_EVENT_MMAP;	/* as snapshots need it */
-	err = lttng_enable_channel(session->handle, channel);
+	/*
+	 * A daemon that has no relay daemon may answer and close the socket before the
+	 * request is sent whole. The library then returns this code, not the answer.
+	 */
+	do {
+		err = lttng_enable_channel(session->handle, channel);
+	} while (err == -LTTNG_ERR_FATAL && --tries);
 	lttng_channel_destroy(channel);
 	return check("channel", err);
 }

@@ -17,7 +17,10 @@ need lttng lttng-relayd babeltrace2 kunwind gcc debuginfod ip nsenter
 cd "$KUNWIND_TMP" || exit 1
 source=$OLDPWD/tests/vm/fixtures/show-chain.c
 mkdir -p traced saved traces elsewhere
-gcc -g -O2 -fomit-frame-pointer -o traced/chain "$source" || { echo "Bail out! the program does not build"; exit 1; }
+touch live
+gcc -g -O2 -fomit-frame-pointer -o traced/chain "$source" &&
+	gcc -O2 -fPIC -shared -o late-payload.so "${source%/*}/late-payload.c" ||
+	{ echo "Bail out! the programs do not build"; exit 1; }
 libc=$(ldd traced/chain | awk '/libc\.so/ { print $3 }')
 cp traced/chain "$(readlink -f "$libc")" saved/
 
@@ -50,6 +53,9 @@ modprobe lttng-probe-kunwind
 out=$(kunwind record -e gettid -o net://10.99.0.3 true 2>&1)
 is "$?" 125 "record -o net://: an address without a relay daemon is refused"
 like "$out" "lttng-relayd" "record -o net://: the message names lttng-relayd"
+out=$(LD_PRELOAD=./late-payload.so kunwind record -e gettid -o net://127.0.0.1:1 true 2>&1)
+is "$?" 125 "record -o net://: no relay daemon, an answer before the request is sent whole: exit status"
+like "$out" "late-payload: EPIPE.*lttng-relayd" "record -o net://: this message names lttng-relayd, too"
 kunwind record -e gettid -o net://10.99.0.2 -- sh -c '
 	while [ ! -e seen ]; do ./traced/chain; sleep 0.2; done' 2>err &
 recorder=$!
