@@ -123,7 +123,7 @@ static struct answer ask(u32 question, u64 from, u64 to, struct kunwind_analysis
 		kunwind_cached_code_read(&mem, from, to, &answer.code);
 		break;
 	case AHEAD:
-		answer.yes = kunwind_cached_code_ahead(&mem, from, &answer.code);
+		answer.yes = kunwind_cached_code_ahead(&mem, from, 0, &answer.code);
 		if (!answer.yes)
 			answer.code = (struct kunwind_code){ };
 		break;

@@ -44,7 +44,7 @@ static void compare(struct corpus *c, u64 addr, u64 looked_up, struct counts *co
 	    (rule.reg != KUNWIND_RSP && rule.reg != KUNWIND_RBP))
 		return;
 	c->mem.left = KUNWIND_BUDGET;
-	if (!kunwind_code_ahead(&c->mem, c->i386, addr, &code)) {
+	if (!kunwind_code_ahead(&c->mem, c->i386, addr, 0, &code)) {
 		counts->unknown++;
 		return;
 	}
@@ -411,7 +411,7 @@ static void test_case(const struct ahead_case *c)
 	struct kunwind_code code = { };
 	const bool unsure = c->depth >= UNSURE;
 	const s32 depth = c->depth == NO + 1 ? -1 : unsure ? c->depth - UNSURE : c->depth;
-	const bool found = kunwind_code_ahead(&mem, false, TEXT_LO, &code);
+	const bool found = kunwind_code_ahead(&mem, false, TEXT_LO, 0, &code);
 
 	if (!tap_ok(depth == NO ? !found :
 			found && code.depth == depth && code.frame == c->frame &&
@@ -424,7 +424,7 @@ static bool ahead(struct kunwind_mem *mem, s32 depth)
 {
 	struct kunwind_code code;
 
-	return kunwind_code_ahead(mem, false, TEXT_LO, &code) && code.depth == depth;
+	return kunwind_code_ahead(mem, false, TEXT_LO, 0, &code) && code.depth == depth;
 }
 
 static void test_bounds(void)

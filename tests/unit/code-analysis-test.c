@@ -10,6 +10,7 @@
  */
 #include "../../kmod/core/cfi/cfi.h"
 #include "../../kmod/core/nocfi/code_analysis.h"
+#include "../../kmod/core/nocfi/exact_frame.h"
 #include "../../kmod/core/walk/mem.h"
 #include "eh.h"
 #include "object.h"

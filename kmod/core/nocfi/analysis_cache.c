@@ -142,18 +142,18 @@ void kunwind_walk_attr kunwind_cached_code_read(struct kunwind_mem *mem, u64 fro
 	keep(mem, entry, false);
 }
 
-bool kunwind_walk_attr kunwind_cached_code_ahead(struct kunwind_mem *mem, u64 from,
+bool kunwind_walk_attr kunwind_cached_code_ahead(struct kunwind_mem *mem, u64 from, u32 how,
 						 struct kunwind_code *code)
 {
 	struct kunwind_analysis *entry;
 	bool known, yes;
 
-	entry = find(mem, AHEAD, from, 0, &known);
+	entry = find(mem, AHEAD, from, how, &known);
 	if (known) {
 		*code = entry->code;
 		return entry->yes;
 	}
-	yes = kunwind_code_ahead(mem, false, from, code);
+	yes = kunwind_code_ahead(mem, false, from, how, code);
 	if (entry) {
 		entry->code = *code;
 		entry->yes = yes;

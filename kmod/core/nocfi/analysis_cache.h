@@ -31,7 +31,7 @@ static __always_inline void kunwind_analysis_cache_begin(struct kunwind_walk *wa
  * kunwind_code_tail(), with the cache. The caller must have no window open.
  */
 void kunwind_cached_code_read(struct kunwind_mem *mem, u64 from, u64 to, struct kunwind_code *code);
-bool kunwind_cached_code_ahead(struct kunwind_mem *mem, u64 from, struct kunwind_code *code);
+bool kunwind_cached_code_ahead(struct kunwind_mem *mem, u64 from, u32 how, struct kunwind_code *code);
 u64 kunwind_cached_code_tail(struct kunwind_mem *mem, u64 from, u64 lo, u64 hi, u32 *left);
 
 #endif /* _KUNWIND_ANALYSIS_CACHE_H */

@@ -37,7 +37,8 @@
  * a call that never returns, the answer is wrong. Therefore step.c also
  * requires a call before the return address.
  *
- * Bounds: MOST_INSNS instructions. Any context, NMI included; kunwind_deps.h
+ * Bounds: MOST_INSNS instructions, and what kunwind_code_skipped() reads for
+ * MOST_SKIPS calls. Any context, NMI included; kunwind_deps.h
  * reads memory. Stack: 1,200 bytes.
  */
 #include "../walk/mem.h"
@@ -50,6 +51,7 @@
 #define MOST_INSNS	1024
 #define MOST_TARGETS	12
 #define MOST_SEEN	16
+#define MOST_SKIPS	4
 #define MOST_OFFSET	(1 << 28)	/* bytes, either way; no frame is as big */
 #define MOST_DISTANCE	(1 << 16)	/* bytes; longer jumps are not noted as targets */
 #define MOST_AWAY	(1 << 30)	/* from the first instruction, either way */
@@ -113,6 +115,7 @@ struct ahead {
 		s32 from, to;
 	} seen[MOST_SEEN];	/* code that was read */
 	u32 nr, nr_seen;
+	u32 skips;		/* calls that may still be looked at (is_skipped()) */
 	bool unsure;		/* the path goes through nops after a call */
 	u32 eax;		/* the constant from the last mov to eax; or ~0 */
 	s32 word;		/* bytes: 8, or 4 in 32-bit code */
@@ -566,10 +569,27 @@ static void kunwind_walk_attr note_rsp(struct state *state, bool called)
 }
 
 /*
+ * Whether a jump skips the call that ends at @after. Then the call does not return,
+ * and rsp becomes that of the jump. Only the first calls are looked at.
+ */
+static bool kunwind_walk_attr is_skipped(struct ahead *ahead, struct kunwind_mem *mem, u64 after)
+{
+	s32 higher;
+
+	if (!ahead->skips)
+		return false;
+	ahead->skips--;
+	higher = kunwind_code_skipped(mem, after);
+	if (higher)
+		ahead->state.rsp = at_distance(ahead->state.rsp, higher);
+	return higher;
+}
+
+/*
  * Follow the code from @from on. @elsewhere: there is an answer only after
  * takes_rsp(), and distances count from the rsp taken there.
  */
-static bool kunwind_walk_attr follow(struct kunwind_mem *mem, bool i386, u64 from,
+static bool kunwind_walk_attr follow(struct kunwind_mem *mem, bool i386, u64 from, u32 how,
 				     bool elsewhere, struct kunwind_code *code)
 {
 	struct ahead ahead kunwind_unset;
@@ -587,6 +607,9 @@ static bool kunwind_walk_attr follow(struct kunwind_mem *mem, bool i386, u64 fro
 	ahead.eax = ~0U;
 	ahead.word = kunwind_word(i386);
 	*code = (struct kunwind_code){ .depth = -1, .frame = -1, .rbp_at = -1 };
+	ahead.skips = how & KUNWIND_AHEAD_SKIPS ? MOST_SKIPS : 0;
+	if (how & KUNWIND_AHEAD_CALLED)
+		is_skipped(&ahead, mem, from);
 	for (;;) {
 		next = NEXT_NONE;
 		/* step() takes about as long as decoding. */
@@ -604,7 +627,8 @@ static bool kunwind_walk_attr follow(struct kunwind_mem *mem, bool i386, u64 fro
 			}
 			if (!called || !marks_target(&insn))
 				next = step(&ahead, &insn);
-			called = is_call(&insn) && !only_jumped_to(&ahead, mem, at);
+			called = is_call(&insn) && !only_jumped_to(&ahead, mem, at) &&
+				 !is_skipped(&ahead, mem, from + at);
 			note_rsp(&ahead.state, called);
 			if (called && i386)
 				ahead.state.rsp = (struct place){ };
@@ -649,14 +673,14 @@ ended:
 }
 
 bool kunwind_walk_attr kunwind_code_ahead(struct kunwind_mem *mem, bool i386, u64 from,
-					  struct kunwind_code *code)
+					  u32 how, struct kunwind_code *code)
 {
-	return follow(mem, i386, from, false, code);
+	return follow(mem, i386, from, how, false, code);
 }
 
 bool kunwind_walk_attr kunwind_code_ahead_by_frame(struct kunwind_mem *mem, u64 from)
 {
 	struct kunwind_code code;
 
-	return follow(mem, false, from, true, &code) && code.rbp_at == 8;
+	return follow(mem, false, from, 0, true, &code) && code.rbp_at == 8;
 }

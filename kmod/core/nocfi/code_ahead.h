@@ -10,16 +10,21 @@
 
 #include "../kunwind_core.h"
 
+#define KUNWIND_AHEAD_SKIPS	1	/* look for jumps that skip a call (kunwind_code_skipped()) */
+#define KUNWIND_AHEAD_CALLED	2	/* @from is the address after a call: look there, too */
+
 /**
  * kunwind_code_ahead() - where the code from @from on finds its return address
  * @i386: the code is 32-bit code
+ * @how: 0, or KUNWIND_AHEAD_*; of 64-bit code only
  * @code: out: depth or frame (the other is -1), rbp_at, resumes, unsure
  *
  * Returns false if this is not known. The result may be wrong if other code
  * directly follows a call that never returns: it may then describe that other
  * code.
  */
-bool kunwind_code_ahead(struct kunwind_mem *mem, bool i386, u64 from, struct kunwind_code *code);
+bool kunwind_code_ahead(struct kunwind_mem *mem, bool i386, u64 from, u32 how,
+			struct kunwind_code *code);
 
 /*
  * Whether the 64-bit code from @from on switches to another stack (it sets rsp

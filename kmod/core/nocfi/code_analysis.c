@@ -24,9 +24,13 @@
  * kunwind_code_tail() finds jumps with nothing on the stack. Such a jump is a
  * tail call, or leads within the function.
  *
+ * kunwind_code_skipped() reads the code before a call in the same way. It need not
+ * begin at a function's entry, because it compares two depths only.
+ *
  * Bounds: MOST_INSNS instructions up to the one in question, MOST_AFTER after
  * it, then MOST_INSNS again if a jump leads back; MOST_LOOP_INSNS of loops;
- * kunwind_code_tail() reads as many as its caller allows. Any context, NMI
+ * kunwind_code_tail() reads as many as its caller allows; kunwind_code_skipped()
+ * reads MOST_BEHIND_INSNS. Any context, NMI
  * included; kunwind_deps.h reads memory. Stack: 850 bytes.
  *
  * What it does not do: see, from inside a loop, that the loop pushes.
@@ -40,7 +44,9 @@
 #define MOST_LOOP_INSNS	512
 #define MOST_AFTER	256
 #define MOST_TARGETS	12
-#define MOST_STRAIGHT	16
+#define MOST_BEHIND	1024	/* bytes */
+#define NOT_DECODED	8	/* bytes to skip */
+#define MOST_BEHIND_INSNS 512
 #define UNKNOWN		(-1)
 #define LOOP_DEPTH	0x4000	/* initial depth in round_pushes(), as pops may come first */
 #define MOST_DEPTH	(1 << 30) /* bytes, either way; no frame is as big */
@@ -487,17 +493,6 @@ void kunwind_walk_attr kunwind_code_read(struct kunwind_mem *mem, u64 from, u64 
 		answer(&way, code);
 }
 
-/* Whether the code after this instruction runs only if a jump leads there. */
-static bool kunwind_walk_attr goes_elsewhere(const struct kunwind_insn *insn)
-{
-	const u8 op = insn->op;
-
-	if (insn->map)
-		return insn->map == 1 && op == 0x0b;			/* ud2 */
-	return op == 0xe9 || op == 0xeb || op == 0xc2 || op == 0xc3 || op == 0xcc || op == 0xf4 ||
-	       (op == 0xff && (insn->modrm >> 3 & 7) == 4);
-}
-
 /* The nearest target after @here; 0: none. */
 static u32 kunwind_walk_attr next_target(const struct way *way, u32 here)
 {
@@ -507,15 +502,6 @@ static u32 kunwind_walk_attr next_target(const struct way *way, u32 here)
 		if (way->at[i] > here && (!nearest || way->at[i] < nearest))
 			nearest = way->at[i];
 	return nearest;
-}
-
-static bool kunwind_walk_attr jumps(const struct kunwind_insn *insn)
-{
-	const u8 op = insn->op;
-
-	if (insn->map)
-		return insn->map == 1 && !insn->vex && op >= 0x80 && op <= 0x8f;
-	return op >= 0x70 && op <= 0x7f;
 }
 
 /* A register that holds a known address, from lea n(%rip), %reg. */
@@ -593,91 +579,41 @@ u64 kunwind_walk_attr kunwind_code_tail(struct kunwind_mem *mem, u64 from, u64 l
 	return found ?: other;
 }
 
-/* The instruction writes @reg by an operand that it names or implies; or it may jump. */
-static bool kunwind_walk_attr may_change(const struct kunwind_insn *insn, u32 reg)
+/* Other code begins, which no kept jump leads to. */
+static void kunwind_walk_attr begin_again(struct way *way)
 {
-	const u32 low = (insn->op & 7) | insn->rm_high << 3;
-
-	if (insn->map)
-		return (insn->op == 0x05 && (!reg || reg == 1 || reg == 11)) ||	/* syscall */
-		       kunwind_insn_writes(insn, reg) || jumps(insn) || goes_elsewhere(insn);
-	if (low == reg && (insn->op >> 3 == 11 || insn->op >> 3 == 18 || insn->op >> 4 == 11))
-		return true;						/* pop, xchg, mov */
-	return insn->op == 0xe8 || insn->op == 0xff || kunwind_insn_writes(insn, reg) ||
-	       jumps(insn) || goes_elsewhere(insn);
+	way->depth = LOOP_DEPTH;
+	way->frame = UNKNOWN;
+	way->framed = false;
+	way->nr = 0;
 }
 
-static bool kunwind_walk_attr pushes(const struct kunwind_insn *insn)
+/* If decoding begins within an instruction, it soon gets to the right ones. */
+s32 kunwind_walk_attr kunwind_code_skipped(struct kunwind_mem *mem, u64 after)
 {
-	return !insn->map && (insn->op >> 3 == 10 || insn->op == 0x68 || insn->op == 0x6a ||
-			      (insn->op == 0xff && (insn->modrm >> 3 & 7) == 6));
-}
-
-bool kunwind_walk_attr kunwind_code_keeps(struct kunwind_mem *mem, u64 from, u32 reg, bool *returns)
-{
-	struct kunwind_text text = { .mem = mem, .left = MOST_STRAIGHT };
-	struct kunwind_insn insn;
-	bool kept = true;
+	const u64 from = after - MOST_BEHIND;
+	struct way way = { .mem = mem, .frame = UNKNOWN, .rbp_at = UNKNOWN };
+	struct kunwind_text text = { .mem = mem, .left = MOST_BEHIND_INSNS };
+	struct kunwind_insn insn = { };
 	u64 at = from;
+	s32 depth;
 
-	*returns = false;
-	while (kunwind_insn_next(&text, at, &insn)) {
-		at += insn.length;
-		if (!pushes(&insn)) {
-			kept &= !may_change(&insn, reg);
+	begin_again(&way);
+	while (at < after && mem->left && text.left) {
+		if (!kunwind_insn_next(&text, at, &insn)) {
+			text.read = text.used = 0;
+			at += NOT_DECODED;
+			begin_again(&way);
 			continue;
 		}
-		kept &= insn.op >> 3 == 10 && ((insn.op & 7u) | insn.rm_high << 3) == reg;
-		*returns = kunwind_insn_next(&text, at, &insn) && !insn.map && insn.op == 0xc3;
-		return kept;
-	}
-	return false;
-}
-
-/* test %rax, %rax; cmp $0, %rax; or of eax */
-static bool kunwind_walk_attr tests_rax(const struct kunwind_insn *insn)
-{
-	return !insn->map && !insn->rm_high && !insn->reg_high &&
-	       ((insn->op == 0x85 && insn->modrm == 0xc0) ||
-		(insn->op == 0x83 && insn->modrm == 0xf8 && !insn->imm));
-}
-
-/* The code before an address: a system call; and a test of rax; and a short jl or js. */
-static bool kunwind_walk_attr tested_behind(u64 behind)
-{
-	const u8 op = behind >> 48;
-
-	if (op == 0x7c || op == 0x78)
-		behind <<= 16;
-	return behind >> 24 == 0xc08548050fULL || behind >> 32 == 0xc085050f ||
-	       behind >> 16 == 0x00f88348050fULL || behind >> 24 == 0x00f883050fULL;
-}
-
-u64 kunwind_walk_attr kunwind_code_after_zero(struct kunwind_mem *mem, u64 behind, u64 ip)
-{
-	struct kunwind_text text = { .mem = mem, .left = 4 };
-	bool tested = tested_behind(behind);
-	struct kunwind_insn insn;
-	u64 at = ip, after = ip;
-
-	if (!tested && behind >> 48 != 0x050f)
-		return ip;
-	while (kunwind_insn_next(&text, at, &insn)) {
-		const u8 form = insn.op & 15;
-
 		at += insn.length;
-		if (!tested) {
-			if (!tests_rax(&insn))
-				return ip;
-			tested = true;
-			continue;
-		}
-		if (!jumps(&insn))
-			return after;
-		if (1 << form & (1 << 3 | 1 << 4 | 1 << 6 | 1 << 9 | 1 << 13 | 1 << 14))
-			return at + (s64)insn.imm;	/* jae, je, jbe, jns, jge, jle */
-		if (form == 5)				/* jne */
-			after = at;
+		move(&way, &insn, at - from);
+		if (at < after && !jumped_to(&way, at - from) && way.stopped == (s32)(at - from))
+			begin_again(&way);
 	}
-	return after;
+	depth = way.depth;
+	if (at != after || !is_call(&insn) || depth == UNKNOWN || !jumped_to(&way, MOST_BEHIND) ||
+	    way.depth == UNKNOWN || depth <= way.depth || (depth - way.depth) & 7)
+		return 0;
+	return depth - way.depth;
 }

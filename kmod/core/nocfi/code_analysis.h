@@ -33,18 +33,21 @@ void kunwind_code_read(struct kunwind_mem *mem, u64 from, u64 to, struct kunwind
 u64 kunwind_code_tail(struct kunwind_mem *mem, u64 from, u64 lo, u64 hi, u32 *left);
 
 /*
- * Whether the next push from @from on is of the register @reg (its number in
- * instructions), and the code before it does not write that register, and does not
- * jump. *returns: a return follows the push directly: it jumps to the pushed word.
+ * Whether a jump skips the call that ends at @after, with another rsp than the call
+ * leaves there. Then the call never returns: the compiler knows that, so what it puts
+ * after the call need not fit the stack at the call.
+ *
+ *		je	L
+ *		...			L belongs to this code
+ *		push	$8
+ *		push	$7		arguments of a call with more than six
+ *		call	die
+ *	L:	...
+ *
+ * The code is read from up to a thousand bytes before the call on. Returns how many
+ * bytes higher rsp is at the jump; 0 if no such jump was found.
  */
-bool kunwind_code_keeps(struct kunwind_mem *mem, u64 from, u32 reg, bool *returns);
-
-/*
- * If the code at @ip tests the result of a system call and jumps: returns the address
- * that is reached when the result is 0. Otherwise returns @ip. @behind: the eight
- * bytes of code before @ip.
- */
-u64 kunwind_code_after_zero(struct kunwind_mem *mem, u64 behind, u64 ip);
+s32 kunwind_code_skipped(struct kunwind_mem *mem, u64 after);
 
 /*
  * Whether the instruction writes the register @number (as in ModRM) by an

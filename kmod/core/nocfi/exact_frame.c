@@ -10,6 +10,9 @@
 #include "../walk/mem.h"
 #include "code_analysis.h"
 #include "exact_frame.h"
+#include "insn_kind.h"
+
+#define MOST_STRAIGHT	16
 
 /* A register, by its number in instructions. False: its value is not known. */
 static bool kunwind_walk_attr read_register(const struct kunwind_walk *walk, u32 number, u64 *value)
@@ -26,6 +29,95 @@ static bool kunwind_walk_attr read_register(const struct kunwind_walk *walk, u32
 		return false;
 	*value = walk->regs.r[kunwind_index(reg, (u32)KUNWIND_RA)];
 	return true;
+}
+
+/* The instruction writes @reg by an operand that it names or implies; or it may jump. */
+static bool kunwind_walk_attr may_change(const struct kunwind_insn *insn, u32 reg)
+{
+	const u32 low = (insn->op & 7) | insn->rm_high << 3;
+
+	if (insn->map)
+		return (insn->op == 0x05 && (!reg || reg == 1 || reg == 11)) ||	/* syscall */
+		       kunwind_insn_writes(insn, reg) || jumps(insn) || goes_elsewhere(insn);
+	if (low == reg && (insn->op >> 3 == 11 || insn->op >> 3 == 18 || insn->op >> 4 == 11))
+		return true;						/* pop, xchg, mov */
+	return insn->op == 0xe8 || insn->op == 0xff || kunwind_insn_writes(insn, reg) ||
+	       jumps(insn) || goes_elsewhere(insn);
+}
+
+static bool kunwind_walk_attr pushes(const struct kunwind_insn *insn)
+{
+	return !insn->map && (insn->op >> 3 == 10 || insn->op == 0x68 || insn->op == 0x6a ||
+			      (insn->op == 0xff && (insn->modrm >> 3 & 7) == 6));
+}
+
+bool kunwind_walk_attr kunwind_code_keeps(struct kunwind_mem *mem, u64 from, u32 reg, bool *returns)
+{
+	struct kunwind_text text = { .mem = mem, .left = MOST_STRAIGHT };
+	struct kunwind_insn insn;
+	bool kept = true;
+	u64 at = from;
+
+	*returns = false;
+	while (kunwind_insn_next(&text, at, &insn)) {
+		at += insn.length;
+		if (!pushes(&insn)) {
+			kept &= !may_change(&insn, reg);
+			continue;
+		}
+		kept &= insn.op >> 3 == 10 && ((insn.op & 7u) | insn.rm_high << 3) == reg;
+		*returns = kunwind_insn_next(&text, at, &insn) && !insn.map && insn.op == 0xc3;
+		return kept;
+	}
+	return false;
+}
+
+/* test %rax, %rax; cmp $0, %rax; or of eax */
+static bool kunwind_walk_attr tests_rax(const struct kunwind_insn *insn)
+{
+	return !insn->map && !insn->rm_high && !insn->reg_high &&
+	       ((insn->op == 0x85 && insn->modrm == 0xc0) ||
+		(insn->op == 0x83 && insn->modrm == 0xf8 && !insn->imm));
+}
+
+/* The code before an address: a system call; and a test of rax; and a short jl or js. */
+static bool kunwind_walk_attr tested_behind(u64 behind)
+{
+	const u8 op = behind >> 48;
+
+	if (op == 0x7c || op == 0x78)
+		behind <<= 16;
+	return behind >> 24 == 0xc08548050fULL || behind >> 32 == 0xc085050f ||
+	       behind >> 16 == 0x00f88348050fULL || behind >> 24 == 0x00f883050fULL;
+}
+
+u64 kunwind_walk_attr kunwind_code_after_zero(struct kunwind_mem *mem, u64 behind, u64 ip)
+{
+	struct kunwind_text text = { .mem = mem, .left = 4 };
+	bool tested = tested_behind(behind);
+	struct kunwind_insn insn;
+	u64 at = ip, after = ip;
+
+	if (!tested && behind >> 48 != 0x050f)
+		return ip;
+	while (kunwind_insn_next(&text, at, &insn)) {
+		const u8 form = insn.op & 15;
+
+		at += insn.length;
+		if (!tested) {
+			if (!tests_rax(&insn))
+				return ip;
+			tested = true;
+			continue;
+		}
+		if (!jumps(&insn))
+			return after;
+		if (1 << form & (1 << 3 | 1 << 4 | 1 << 6 | 1 << 9 | 1 << 13 | 1 << 14))
+			return at + (s64)insn.imm;	/* jae, je, jbe, jns, jge, jle */
+		if (form == 5)				/* jne */
+			after = at;
+	}
+	return after;
 }
 
 bool kunwind_walk_attr kunwind_exact_pushed(struct kunwind_walk *walk,
@@ -86,4 +178,32 @@ u64 kunwind_walk_attr kunwind_exact_after_zero(struct kunwind_walk *walk, u64 ip
 	if (!read_register(walk, 0, &result) || result)
 		return ip;
 	return kunwind_code_after_zero(&walk->mem, walk->code, ip);
+}
+
+bool kunwind_walk_attr kunwind_exact_nested(struct kunwind_walk *walk,
+					    const struct kunwind_nocfi_frame *frame)
+{
+	/* gcc/config/i386/i386.cc, ix86_trampoline_init() */
+	static const u8 before[] = { 0, 6, 10, 16, 20 };
+	const struct kunwind_range *range = frame->range;
+	struct kunwind_mem *mem = &walk->mem;
+	const u64 ip = frame->ip;
+	u32 i;
+
+	/* The trampoline is on the stack, so one mapping contains both ip and rsp. */
+	if (frame->sp - range->start >= range->end - range->start)
+		return false;
+	for (i = 0; i < ARRAY_SIZE(before); i++) {
+		const u64 at = ip - before[i];
+		u64 first, second, jump, behind;
+
+		if (!kunwind_read_word(mem, at, &first) ||
+		    ((u16)first != 0xbb49 && (u16)first != 0xbb41))
+			continue;
+		behind = at + ((u16)first == 0xbb49 ? 10 : 6);
+		if (kunwind_read_word(mem, behind, &second) && (u16)second == 0xba49 &&
+		    kunwind_read_word(mem, behind + 10, &jump) && (jump & 0xffffff) == 0xe3ff49)
+			return ip == at || ip == behind || ip == behind + 10;
+	}
+	return false;
 }

@@ -11,6 +11,20 @@
 #include "return_address.h"
 
 /*
+ * Whether the next push from @from on is of the register @reg (its number in
+ * instructions), and the code before it does not write that register, and does not
+ * jump. *returns: a return follows the push directly: it jumps to the pushed word.
+ */
+bool kunwind_code_keeps(struct kunwind_mem *mem, u64 from, u32 reg, bool *returns);
+
+/*
+ * If the code at @ip tests the result of a system call and jumps: returns the address
+ * that is reached when the result is 0. Otherwise returns @ip. @behind: the eight
+ * bytes of code before @ip.
+ */
+u64 kunwind_code_after_zero(struct kunwind_mem *mem, u64 behind, u64 ip);
+
+/*
  * The code ahead pushes the register @reg (its number in instructions, or
  * KUNWIND_CODE_OTHER) on an empty frame, and returns to it. If the register holds a
  * return address, the function has popped its own (musl's vfork(), because the
@@ -36,5 +50,12 @@ bool kunwind_exact_popped_flags(struct kunwind_walk *walk, u64 ip);
  * the path of another result returns to a caller: the new stack is empty.
  */
 u64 kunwind_exact_after_zero(struct kunwind_walk *walk, u64 ip);
+
+/*
+ * Whether the frame is in the trampoline that gcc puts on the stack to call a
+ * nested function. The trampoline loads constants into r11 and r10, and jumps
+ * through r11. frame->range must not be NULL.
+ */
+bool kunwind_exact_nested(struct kunwind_walk *walk, const struct kunwind_nocfi_frame *frame);
 
 #endif /* _KUNWIND_EXACT_FRAME_H */

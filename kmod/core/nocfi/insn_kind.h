@@ -26,6 +26,27 @@ static inline bool kunwind_walk_attr is_branch(const struct kunwind_insn *insn)
 	return insn->op >> 4 == 7 || (insn->op >= 0xe0 && insn->op <= 0xe3);
 }
 
+/* A conditional jump, other than jrcxz and loop. */
+static inline bool kunwind_walk_attr jumps(const struct kunwind_insn *insn)
+{
+	const u8 op = insn->op;
+
+	if (insn->map)
+		return insn->map == 1 && !insn->vex && op >= 0x80 && op <= 0x8f;
+	return op >= 0x70 && op <= 0x7f;
+}
+
+/* Whether the code after this instruction runs only if a jump leads there. */
+static inline bool kunwind_walk_attr goes_elsewhere(const struct kunwind_insn *insn)
+{
+	const u8 op = insn->op;
+
+	if (insn->map)
+		return insn->map == 1 && op == 0x0b;			/* ud2 */
+	return op == 0xe9 || op == 0xeb || op == 0xc2 || op == 0xc3 || op == 0xcc || op == 0xf4 ||
+	       (op == 0xff && (insn->modrm >> 3 & 7) == 4);
+}
+
 static inline bool kunwind_walk_attr is_nop(const struct kunwind_insn *insn)
 {
 	if (insn->map)

@@ -94,38 +94,6 @@ fault:
 	return false;
 }
 
-/*
- * Whether the frame is in the trampoline that gcc puts on the stack to call a
- * nested function. The trampoline loads constants into r11 and r10, and jumps
- * through r11 (gcc/config/i386/i386.cc, ix86_trampoline_init()).
- */
-static bool kunwind_walk_attr in_nested(struct kunwind_walk *walk,
-					const struct kunwind_nocfi_frame *frame)
-{
-	static const u8 before[] = { 0, 6, 10, 16, 20 };
-	const struct kunwind_range *range = frame->range;
-	struct kunwind_mem *mem = &walk->mem;
-	const u64 ip = frame->ip;
-	u32 i;
-
-	/* The trampoline is on the stack, so one mapping contains both ip and rsp. */
-	if (frame->sp - range->start >= range->end - range->start)
-		return false;
-	for (i = 0; i < ARRAY_SIZE(before); i++) {
-		const u64 at = ip - before[i];
-		u64 first, second, jump, behind;
-
-		if (!kunwind_read_word(mem, at, &first) ||
-		    ((u16)first != 0xbb49 && (u16)first != 0xbb41))
-			continue;
-		behind = at + ((u16)first == 0xbb49 ? 10 : 6);
-		if (kunwind_read_word(mem, behind, &second) && (u16)second == 0xba49 &&
-		    kunwind_read_word(mem, behind + 10, &jump) && (jump & 0xffffff) == 0xe3ff49)
-			return ip == at || ip == behind || ip == behind + 10;
-	}
-	return false;
-}
-
 /* The word at rsp, for a frame that has only its return address on the stack. */
 static bool kunwind_walk_attr at_top(struct kunwind_walk *walk,
 				     const struct kunwind_nocfi_frame *frame,
@@ -236,12 +204,13 @@ static bool kunwind_walk_attr proven_below(struct kunwind_walk *walk,
 }
 
 /*
- * The word that the code ahead takes as its return address. If false, *c still
- * describes the word that was rejected; c->ra is 0 if no word was read.
+ * The word that the code ahead takes as its return address. @how: as in
+ * kunwind_code_ahead(). If false, *c still describes the word that was rejected;
+ * c->ra is 0 if no word was read.
  */
-static bool kunwind_walk_attr one_return(struct kunwind_walk *walk,
-					 const struct kunwind_nocfi_frame *frame, bool exact,
-					 struct kunwind_candidate *c)
+static bool kunwind_walk_attr return_by(struct kunwind_walk *walk,
+					const struct kunwind_nocfi_frame *frame, bool exact, u32 how,
+					struct kunwind_candidate *c)
 {
 	struct kunwind_code code;
 	u64 sp = frame->sp;
@@ -251,12 +220,18 @@ static bool kunwind_walk_attr one_return(struct kunwind_walk *walk,
 	c->ra = 0;
 	c->rbp_at = KUNWIND_CODE_RBP_LOST;
 	c->resumes = false;
-	if (!frame->range || !kunwind_cached_code_ahead(&walk->mem, frame->ip, &code))
+	if (!frame->range || !kunwind_cached_code_ahead(&walk->mem, frame->ip, how, &code))
 		return false;
 	c->rbp_at = code.rbp_at;
 	c->resumes = code.resumes;
-	if (exact && code.pushed >= 0 && kunwind_exact_pushed(walk, frame, code.pushed, c, &found))
-		return found;
+	c->calls = code.calls;
+	if (exact && code.pushed >= 0) {
+		/* The push was to align the stack for a call, and the return is another function's. */
+		if (code.calls)
+			return false;
+		if (kunwind_exact_pushed(walk, frame, code.pushed, c, &found))
+			return found;
+	}
 	if (code.depth < 0) {
 		if (!frame->bp_known || frame->bp < sp || frame->bp - sp > KUNWIND_FRAME_MOST ||
 		    !returns_by(walk, frame, frame->bp + code.frame, true, c))
@@ -293,6 +268,24 @@ static bool kunwind_walk_attr one_return(struct kunwind_walk *walk,
 		return false;
 	c->rbp_at = code.rbp_at;
 	return true;
+}
+
+/*
+ * The same. Code after a call that never returns says nothing about this frame. So
+ * if the word is not proven, and the frame has called or will call, the answer must
+ * stay the same, or give another word, with the jumps that skip these calls.
+ */
+static bool kunwind_walk_attr one_return(struct kunwind_walk *walk,
+					 const struct kunwind_nocfi_frame *frame, bool exact,
+					 struct kunwind_candidate *c)
+{
+	if (!return_by(walk, frame, exact, 0, c))
+		return false;
+	if (c->proof == KUNWIND_PROOF_PROVEN || kunwind_range_is_jit(frame->range) ||
+	    (exact && !c->calls))
+		return true;
+	return return_by(walk, frame, exact,
+			 KUNWIND_AHEAD_SKIPS | (exact ? 0 : KUNWIND_AHEAD_CALLED), c);
 }
 
 /*
@@ -508,7 +501,7 @@ static bool kunwind_walk_attr by_word(struct kunwind_walk *walk, const struct tr
 
 static bool kunwind_walk_attr by_top(struct kunwind_walk *walk, struct trial *t)
 {
-	return by_word(walk, t, (!t->frame.range || in_nested(walk, &t->frame)) &&
+	return by_word(walk, t, (!t->frame.range || kunwind_exact_nested(walk, &t->frame)) &&
 				at_top(walk, &t->frame, &t->word));
 }
 

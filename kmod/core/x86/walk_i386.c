@@ -88,7 +88,7 @@ static noinline bool kunwind_walk_attr step_by_code(struct kunwind_walk *walk, b
 	struct kunwind_code code;
 
 	if (!kunwind_ranges_live(walk->ranges, regs->r[KUNWIND_RA] - !exact) ||
-	    !kunwind_code_ahead(&walk->mem, true, regs->r[KUNWIND_RA], &code))
+	    !kunwind_code_ahead(&walk->mem, true, regs->r[KUNWIND_RA], 0, &code))
 		return false;
 	if (code.depth < 0) {
 		if (!bp_known || bp - regs->r[KUNWIND_RSP] > KUNWIND_FRAME_MOST)
