@@ -626,7 +626,9 @@ static void take_signals(struct record *record)
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGCHLD);
+	/* without COMMAND, any of these ends the recording, and the children are only helpers */
+	if (record->command)
+		sigaddset(&set, SIGCHLD);
 	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
 		if (!sigaction(ends[i], NULL, &action) && action.sa_handler != SIG_IGN)
 			sigaddset(&set, ends[i]);

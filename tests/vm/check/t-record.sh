@@ -57,6 +57,19 @@ getent group tracing >/dev/null || groupadd -r tracing
 out=$(kunwind record true 2>&1)
 is "$? ${out##*: }" "125 sudo modprobe kunwind (kunwind doctor tells more)" "record without the module: exits with 125 and says how to load it"
 check "the module loads" modprobe kunwind
+
+# ------------------------------------------------ the first recording since boot
+# It starts the session daemon and loads the probe module. Their ends as children of
+# the recorder are not the end of the recording.
+kunwind record -a -q -e gettid -o first &
+recorder=$!
+eventually "the first record -a: its session starts" started "kunwind-record-$recorder"
+sleep 2
+check "the first record -a: it records until a signal ends it" started "kunwind-record-$recorder"
+kill -INT "$recorder"
+wait "$recorder"
+is "$?" 0 "the first record -a: SIGINT ends it"
+
 check_fails 125 "record: an unknown option is refused" kunwind record --frobnicate true
 check_fails 125 "record: neither a command nor a PID is refused" kunwind record
 check_fails 125 "record: a PID that does not exist is refused" kunwind record -o nobody -p 99999999
