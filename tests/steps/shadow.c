@@ -239,7 +239,10 @@ static void returned_from_signal(struct shadow_thread *thread, const struct shad
 							.address = context.address });
 }
 
-/* The return address @entry, on top of the stack, is popped by the instruction at @ip. */
+/*
+ * The instruction at @ip pops the return address @entry. Keeps it for
+ * pushed_back().
+ */
 static void hold(struct shadow_thread *thread, const struct shadow_entry *entry, u64 ip)
 {
 	const struct shadow_stack *on = thread->on;
@@ -257,7 +260,10 @@ static void hold(struct shadow_thread *thread, const struct shadow_entry *entry,
 				      .until = on->nr > 1 ? entry[-1].slot : ~0ULL };
 }
 
-/* Something was pushed at @sp. If it is a popped return address, it is an entry again. */
+/*
+ * rsp has moved down to @sp. If the word there is a popped return address, it is
+ * an entry again.
+ */
 static void pushed_back(struct shadow_thread *thread, u64 sp)
 {
 	const u64 word = word_at(thread->shadow, sp);
@@ -268,7 +274,7 @@ static void pushed_back(struct shadow_thread *thread, u64 sp)
 		if (thread->held[i].on != thread->on || thread->held[i].entry.address != word ||
 		    !thread->held[i].entry.slot)
 			continue;
-		/* At its old place; or just popped, and moved (V8). */
+		/* It is at its old slot, or was just popped (V8 moves it). */
 		if (thread->held[i].entry.slot != sp &&
 		    (thread->popped.address != word || !thread->popped.slot))
 			continue;
@@ -392,8 +398,8 @@ static bool replaces_top(const struct shadow_thread *thread, u64 ip)
 }
 
 /*
- * Where the handler of a signal will return: the signal frame's rip and rsp,
- * which it may have changed.
+ * Where the code will continue after the handler of a signal: the signal frame's
+ * rip and rsp, which the handler may have changed.
  */
 static void resumes(struct memory *memory, const struct shadow_entry *context, u64 *ip, u64 *sp)
 {
@@ -475,7 +481,7 @@ u32 shadow_truth(const struct shadow_thread *thread, struct memory *memory, u64 
 			if (nr < most)
 				addresses[nr++] = to;
 		}
-		/* A handler may have chosen another stack. */
+		/* The handler may have set rsp to another stack. */
 		stack = sp == entry->to_sp ? NULL : find(thread->shadow, sp);
 		if (!stack)
 			stack = entry->to;

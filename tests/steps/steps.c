@@ -263,7 +263,7 @@ static void stepped(struct thread *thread)
 		arrive(thread, &user);
 }
 
-/* The thread is at the program's first instruction that is stepped. */
+/* The thread is at the first instruction of the program that is stepped. */
 static void begin(struct thread *thread)
 {
 	stepped(thread);
@@ -302,13 +302,13 @@ static u64 entry_of(pid_t pid)
 	return entry;
 }
 
-/* The breakpoint at the program's entry, and the code under it. */
+/* The program's entry, and the code that the breakpoint there replaces. */
 static u64 entry;
 static long entry_code;
 
 /*
- * Prepares to run ld.so without steps up to the program's entry, where the
- * stack is empty. False: there is no entry.
+ * Puts a breakpoint at the program's entry, where the stack is empty, so that
+ * ld.so runs up to it without steps. False: this is not possible.
  */
 static bool plant_entry(pid_t pid)
 {
@@ -319,8 +319,9 @@ static bool plant_entry(pid_t pid)
 }
 
 /*
- * A stop of a thread that runs ld.so. Constructors may make threads, which are
- * stepped, and raise signals. Returns whether the thread is at the entry.
+ * Returns whether the thread that runs ld.so has stopped at the program's entry.
+ * If so, removes the breakpoint. Other stops may come before: constructors may
+ * make threads (which are stepped), and raise signals.
  */
 static bool loaded(struct thread *thread, int signal)
 {

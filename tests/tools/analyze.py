@@ -376,7 +376,7 @@ def test_helper(trace, work, program, build_id):
     two.write(os.path.join(work, "two-objects"))
     done = subprocess.run([KUNWIND, "report", os.path.join(work, "two-objects")], capture_output=True, text=True, check=False,
                           env={**os.environ, "KUNWIND_SYMBOLIZE_HELPER": lost})
-    same("helper dies of two files: the remark names one, and says that there are others", done.stderr.splitlines(),
+    same("helper dies of two files: the remark names one of them, and says that there are others", done.stderr.splitlines(),
          ["kunwind report: 2 of 2 user frames have no name: %s: the parser died of this file (as of other files)" % program])
 
 

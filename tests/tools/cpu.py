@@ -89,7 +89,7 @@ def test_weights(trace):
          {name: sum(value for stack, value in stacks.items() if stack.startswith(name + ";"))
           for name in ("app", "worker", "kworker/0:1")},
          {"app": 40 * MS, "worker": 5 * MS, "kworker/0:1": 2 * MS})
-    same("folded: a kernel thread lacks no user stack",
+    same("folded: a kernel thread is not marked as without a user stack",
          [stack for stack in stacks if stack.startswith("kworker") and ";[no " in stack], [])
     same("folded: a stack that ends early is marked",
          [stack.split(";")[1] for stack in stacks if stack.startswith("worker;")], ["[stack ends here]"])
@@ -159,13 +159,13 @@ def test_mixed(work):
 
 
 def test_guess(work):
-    """The time of a function that is only guessed."""
+    """The time of a function whose frames are guesses."""
     trace = Samples()
     trace.sample(MS, APP, 3 * MS, [A, MAIN, START], trust=[0, 6, 1])
     directory = os.path.join(work, "guess")
     trace.write(directory)
     rows = json.loads(run("report", "--json", directory).stdout)["functions"]
-    same("a guessed function: the weight of its samples", [row["guessed"] for row in rows], [3 * MS])
+    same("a function's guessed frames: the weight of their samples", [row["guessed"] for row in rows], [3 * MS])
 
 
 def test_cycles(work):

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Tests details of what kunwind export and flamegraph write: kinds of fields, names, mappings, weights of one trace.
+"""Tests details of what kunwind export and flamegraph write: fields, names, mappings, locks, two traces.
 
-exports.py opens the files with the programs that they are for.
+exports.py opens the exported files with the programs that read these formats.
 """
 
 import gzip
@@ -97,7 +97,7 @@ def test_fields():
     trace.add(1010, "two", APP, [0x1234], long, range(40))
     data = firefox("fields", trace)
     markers = data["threads"][0]["markers"]["data"]
-    same("firefox: numbers in hexadecimal are text", [markers[0][key] for key in ("pointer", "mask", "type_")], ["0x7fff00001234", "0xff", 1])
+    same("firefox: hexadecimal numbers are text", [markers[0][key] for key in ("pointer", "mask", "type_")], ["0x7fff00001234", "0xff", 1])
     labels = {schema["name"]: schema["tableLabel"] for schema in data["meta"]["markerSchema"]}
     same("firefox: the label has the keys of the data", labels["one"],
          "pointer: {marker.data.pointer}, mask: {marker.data.mask}, type: {marker.data.type_}")
@@ -128,10 +128,10 @@ def test_names(program, symbols, build_id):
     made("here", "first").write(os.path.join(both, "here"))
     made("there", "second").write(os.path.join(both, "there"))
     profile = Profile(export("pprof", "hosts-of-both", both))
-    same("pprof: a process has the name of its main thread, in its trace", sorted(
+    same("pprof: a process has the name of its main thread in the same trace", sorted(
         (labels["thread"], labels["process"]) for labels, _ in profile.samples()),
          [("first", "first"), ("second", "second"), ("worker", "first"), ("worker", "second")])
-    same("pprof: a mapping ends after its highest address", profile.mappings[program],
+    same("pprof: a mapping ends after the highest address that a stack has in it", profile.mappings[program],
          max(symbols[name] + 2 for name in ("reader", "main", "_start")) + 1)
     trace = ctf.Trace()
     trace.add(900, "kunwind_map", APP, (), ctf.MAP, [100, 100, BIAS, BIAS + 0x10000, 0, BIAS, 0, build_id, program])
@@ -155,7 +155,7 @@ def test_names(program, symbols, build_id):
     read = perfetto.Reader(export("perfetto", "renamed", trace))
     same("perfetto: a thread that gets another name", [s["thread"] for s in read.slices if s["name"] == "execve"],
          [(100, 100, "before"), (100, 100, "after")])
-    same("perfetto: the arguments of a time off the CPU are those of its begin", [s["args"] for s in read.slices if s["name"] == "off CPU"],
+    same("perfetto: the arguments of a time off the CPU are those of the event at its start", [s["args"] for s in read.slices if s["name"] == "off CPU"],
          [{"in": "no recorded system call", "prev_tid": 100, "prev_state": 1, "next_tid": 0}])
 
 
@@ -225,9 +225,9 @@ def test_pages(trace, program, symbols, build_id):
 
     def processes(data):
         return sorted(name for name, _, kind in data["frames"] if kind == 0 and name)
-    same("flamegraph --base: names of processes, if the base has two", processes(page("base-two", "--base", two, one)[1]), ["x", "y", "z"])
-    same("flamegraph --base: names of processes, if the trace has two", processes(page("trace-two", "--base", one, two)[1]), ["x", "y", "z"])
-    same("flamegraph --base: names of processes, if both have one", processes(page("one-each", "--base", small("other", ["w"], False), one)[1]), ["x"])
+    same("flamegraph --base: names of processes, if the base has two processes", processes(page("base-two", "--base", two, one)[1]), ["x", "y", "z"])
+    same("flamegraph --base: names of processes, if the trace has two processes", processes(page("trace-two", "--base", one, two)[1]), ["x", "y", "z"])
+    same("flamegraph --base: the process name of the trace, if both have one process", processes(page("one-each", "--base", small("other", ["w"], False), one)[1]), ["x"])
 
 
 def main():

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Tests how the expressions of kunwind record --trigger are read: which event of LTTng and which filter.
+"""Tests which LTTng event and filter the expressions of kunwind record --trigger become.
 
-A program around the recorder's own file prints them. The filters are evaluated here.
-(wrong-uses has expressions that are errors; t-flight fires triggers.)
+A program that includes record/expression.c prints them. The test evaluates the filters.
+(wrong-uses has expressions that are errors; t-flight.sh fires triggers.)
 """
 
 import os
@@ -68,13 +68,13 @@ def test_calls(reader):
     same("a call: its event", (kind, event), (SYSCALL, "kunwind_slow_syscall"))
     table = {(20 * MS, 0, 257): True, (20 * MS - 1, 0, 257): False, (20 * MS, 1, 295): True, (20 * MS, 0, 295): False,
              (20 * MS, 1, 257): False, (20 * MS, 0, 0): False}
-    same("a call: its number in both kinds of programs, and its duration", {
+    same("a call: its number in 64-bit and in i386 programs, and its duration", {
         key: fires(text, duration=key[0], compat=key[1], syscall=key[2]) for key in table}, table)
     text = reader.ask("syscall > 1s")[2]
-    # read, poll, futex, io_uring_enter; and those of i386
+    # first read, poll, futex, io_uring_enter; then calls of i386
     table = {(0, 0): True, (0, 7): False, (0, 202): False, (0, 426): False, (1, 3): True, (1, 168): False, (1, 240): False,
              (1, 7): False, (0, 168): True, (0, 240): True, (1, 202): True}
-    same("any call: all but those that wait", {
+    same("any call: all except those that wait", {
         key: fires(text, duration=1000 * MS, compat=key[0], syscall=key[1]) for key in table}, table)
     same("names of calls by number", [reader.ask(*key) for key in (("257", "0"), ("295", "1"), ("7", "1"), ("9999", "0"))],
          [["openat"], ["openat"], ["waitpid"], ["-"]])
@@ -104,7 +104,7 @@ def test_events(reader):
                                            ("block_*", "a < 0 && b == 1 "))])
     check("events: a name of 255 characters is read, a longer one is an error",
           reader.ask("event " + "a" * 255) and not reader.ask("event " + "a" * 256))
-    same("events: what follows the name is if", [reader.ask(text) for text in ("event a when b", "event a if", "event")], [None] * 3)
+    same("events: only a filter with if may follow the name", [reader.ask(text) for text in ("event a when b", "event a if", "event")], [None] * 3)
 
 
 def main():

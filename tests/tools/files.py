@@ -111,20 +111,20 @@ def test_close(work):
     for fd in range(3, 13):
         calls.call("open", "/%d" % fd, 0, result=fd)
     calls.call("close", 3, result=-4)                   # EINTR
-    calls.call("close", 4, result=-9)                   # EBADF: it was open at no time, or again since then
+    calls.call("close", 4, result=-9)                   # EBADF: 4 was not open; it may have been opened since
     calls.call("close_range", 6, 8, 0)
     calls.call("close_range", 10, -1, 0, result=-22)
     calls.call("close_range", 11, -1, 0)
     calls.call("close_range", 9, 9, 4)                  # CLOSE_RANGE_CLOEXEC: it stays open
-    same("close: also if it is interrupted; close_range: from the first to the last, if it succeeds",
+    same("close closes even if a signal interrupts it; close_range closes the first to the last, if it succeeds",
          known(calls, work, "close"), {"/%d" % fd: 1 << fd for fd in (4, 5, 9, 10)})
 
 
 def marked(calls):
-    """Opens descriptors in all ways that mark them for exec, or do not."""
+    """Opens descriptors with and without close-on-exec, by each kind of call that can set or clear it."""
     calls.call("open", "/three", CLOEXEC, result=3)
     calls.call("dup", 3, result=4)
-    calls.call("dup2", 3, 3, result=3)                  # does not change the mark
+    calls.call("dup2", 3, 3, result=3)                  # does not change close-on-exec
     calls.call("dup3", 4, 5, CLOEXEC, result=5)
     calls.call("pipe2", CLOEXEC, result=0, pair=(6, 7))
     calls.call("socket", 2, 1 | CLOEXEC, result=8)
@@ -136,7 +136,7 @@ def marked(calls):
     calls.call("close_range", 11, 11, 4)                # CLOSE_RANGE_CLOEXEC
     calls.call("memfd_create", 1, result=13)            # MFD_CLOEXEC
     calls.call("memfd_create", 0, result=14)
-    calls.call("pidfd_open", 1, 0, result=15)           # it always marks its descriptor
+    calls.call("pidfd_open", 1, 0, result=15)           # always sets close-on-exec
 
 
 def test_exec(work):
@@ -144,15 +144,15 @@ def test_exec(work):
     calls = Calls()
     marked(calls)
     calls.call("execve", "/bin/true")
-    same("exec closes what is marked: by open, dup3, pipe2, socket, close_range, memfd_create, pidfd_open", known(calls, work, "exec"), kept)
+    same("execve closes descriptors that open, dup3, pipe2, socket, close_range, memfd_create or pidfd_open made close-on-exec", known(calls, work, "exec"), kept)
     calls = Calls()
     marked(calls)
     calls.event("kunwind_exec", [("tgid", "s32"), ("pid", "s32"), ("comm", "string")], [1, 2, "true"])
-    same("the same by the event kunwind_exec", known(calls, work, "exec-event"), kept)
+    same("kunwind_exec closes the same descriptors as execve", known(calls, work, "exec-event"), kept)
 
 
 def test_ends(work):
-    """The table of a process that has ended, or that its parent's call reports late."""
+    """The table of a new process: when its parent's call returns late, when its PID is used again, and by other events."""
     fork = [("parent", "s32"), ("child", "s32"), ("vchild", "s32")]
     calls, child = Calls(), (2, 2, "app")
     calls.call("open", "/three", 0, result=3)
@@ -163,18 +163,18 @@ def test_ends(work):
     calls.call("close", 3, thread=child)
     calls.trace.add(calls.time, "syscall_exit_clone", (1, 1, "app"), (), ctf.RETURN, [2])
     calls.time += 1
-    same("clone returns after the child has closed a file", known(calls, work, "late", child), {"/four": 1 << 4})
+    same("clone returns after the child has closed a file: the file stays closed", known(calls, work, "late", child), {"/four": 1 << 4})
     calls = Calls()
     calls.call("open", "/three", 0, result=3, thread=child)
     calls.event("kunwind_exit", [("tgid", "s32")], [2])
-    same("a new process has the number of one that has ended", known(calls, work, "ended", child), {})
+    same("a new process has the PID of one that has ended: no files are left", known(calls, work, "ended", child), {})
     calls = Calls()
     calls.call("open", "/three", 0, result=3)
-    for number, result in ((318, 4), (435, 2)):         # getrandom and clone3, which LTTng does not know
+    for number, result in ((318, 4), (435, 2)):         # getrandom and clone3, in events for unknown calls
         calls.trace.add(calls.time, "syscall_entry_unknown", (1, 1, "app"), (0x1234,), [("id", "s32")], [number])
         calls.trace.add(calls.time + 1, "syscall_exit_unknown", (1, 1, "app"), (), [("id", "s32"), ("ret", "s64")], [number, result])
         calls.time += 10
-    same("calls that LTTng does not know: clone3", known(calls, work, "unknown", child), {"/three": 1 << 3})
+    same("clone3 in an event for unknown calls: the child has a copy", known(calls, work, "unknown", child), {"/three": 1 << 3})
     calls = Calls()
     calls.call("open", "/three", 0, result=3)
     calls.event("sched_process_fork", [("parent_pid", "s32"), ("child_pid", "s32"), ("child_tid", "s32")], [1, 2, 2])
@@ -182,7 +182,7 @@ def test_ends(work):
 
 
 def test_hosts(work):
-    """Traces of two hosts have the same numbers of processes."""
+    """The traces of two hosts have a process with the same PID."""
     both = os.path.join(work, "hosts")
     for host in ("here", "there"):
         calls = Calls()
@@ -192,11 +192,11 @@ def test_hosts(work):
         calls.call("read", 3, result=1)
         calls.trace.write(os.path.join(both, host))
     data = json.loads(run("report", "--json", "--all", "-e", "read", both).stdout)
-    same("two traces: each process has its own files", {row["name"] for row in data["files"]}, {"/here", "/there"})
+    same("two hosts with the same PID: each process has its own files", {row["name"] for row in data["files"]}, {"/here", "/there"})
 
 
 def test_numbers(work):
-    """Descriptors that are too large to follow, -1 without a sign, and calls with two descriptors."""
+    """Descriptors that are too large to follow, -1 as an unsigned number, and calls with two descriptors."""
     calls = Calls()
     for fd in (1048575, 1048576):
         calls.call("open", "/%d" % fd, 0, result=fd)
@@ -206,9 +206,9 @@ def test_numbers(work):
     calls.call("open", "/out", 0, result=6)
     calls.call("sendfile64", 6, 5, result=9)
     files = calls.files(work, "numbers")
-    same("numbers: the largest descriptor, -1, and the descriptor that sendfile reads",
+    same("numbers: the largest descriptor with a name, the next one, and the descriptor that sendfile reads",
          {name: row[2] for name, row in files.items() if row[2]}, {"/1048575": 1, "fd 1048576 of process 1": 1, "/in": 9})
-    check("numbers: -1 without a sign is no descriptor", "fd 4294967295 of process 1" not in files, files)
+    check("numbers: -1 as an unsigned number is no descriptor", "fd 4294967295 of process 1" not in files, files)
 
 
 def test_paths(work):

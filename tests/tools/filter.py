@@ -84,7 +84,7 @@ def names(work, program, symbols, sizes, build_id, calls):
     same("an address at a label inside a function has the function's name", got[0][0][0], "main")
     same("an address in a function inside another has the inner function's name", got[1][0][0], "a_part")
     aliases = traced(work, "aliases", [(bare, build_id, BIAS)], [([BIAS + symbols[name]], *read) for name in ("strong", "__two")])
-    same("of several names of a function, a global one, and the one with fewer underscores",
+    same("a function with several names gets a global one, and the one with fewer underscores",
          [frames[0][0] for frames in aliases], ["strong", "_one"])
     same("the byte after the inner function has the outer function's name", got[2][0][0], "main")
 

@@ -118,7 +118,7 @@ def test_values(trace):
     os.makedirs(os.path.join(closed, "below"), mode=0)
     without = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
     done = subprocess.run([*without, KUNWIND, "report", closed], capture_output=True, text=True, check=False)
-    same("a directory that may not be read, beside a trace: status 1, and a message", (done.returncode, done.stderr),
+    same("an unreadable directory beside a trace: status 1, and a message", (done.returncode, done.stderr),
          (1, "kunwind report: %s/below: Permission denied\n" % closed))
 
 

@@ -83,7 +83,7 @@ def test_values(module):
 
 
 def test_doctor(module):
-    """kunwind doctor reads the same lines."""
+    """kunwind doctor reads the status lines, too."""
     needed, optional = "kunwind_test_hook", "perf_callchain_user"
     for what, hooks, wanted in (("all are on", (), ["ok", "all are on"]),
                                 ("one is off", ((needed, "off", "taken"),), ["FAIL", needed + " is off: taken"]),
@@ -93,7 +93,7 @@ def test_doctor(module):
     for value, state in (("Y", "ok"), ("1", "ok"), ("N", "FAIL"), ("0", "FAIL")):
         same("doctor: parameter enabled is %s" % value, module.doctor([("param", "enabled", value)])["kill switch"][0], state)
     rows = module.doctor([("hook", name, "off", "taken") for name in ("stack_trace_save_user", optional)])
-    same("doctor: hooks that are off, and one that this kernel does not have", [rows.get(what) for what in (
+    same("doctor: hooks of LTTng and perf are off, and one has no status line", [rows.get(what) for what in (
         "stacks for LTTng", "stacks for perf", "perf's deferred stacks")],
          [["FAIL", "stack_trace_save_user is off: taken"], ["note", optional + " is off: taken"], None])
     same("doctor: perf's deferred stacks", module.doctor([("hook", "unwind_user", "on", "ok")]).get("perf's deferred stacks"),

@@ -116,7 +116,7 @@ def test_text(app, trace):
          "ip=next_one+0x2,(next_one+0x2) [next_one+0x2]: \"next_one+0x2\";next_one+0x2."),
         ("no word: offsets, ranges, paths, identifiers",) +
         ("f+%#x %#x-%#x /%#x x%#x %#xz _%#x" % ((a,) * 7),) * 2,
-        ("no word: before and after @, after a point, before a point and a digit", "f@%#x %#x@plt x.%#x %#x.5" % ((a,) * 4),
+        ("no word: after and before @, after a dot, before a dot and a digit", "f@%#x %#x@plt x.%#x %#x.5" % ((a,) * 4),
          "f@%#x %#x@plt x.%#x %#x.5" % ((a,) * 4)),
         ("a number of 17 digits", "0x0%016x" % a, "0x0%016x" % a),
         ("other numbers", "%d 0x12 0x %x 0x%x12345" % (a, a, a), "%d 0x12 0x %x 0x%x12345" % (a, a, a)),
@@ -161,7 +161,7 @@ def test_stack(app, trace):
         ("bpftrace, two stacks", "stack\n        {a}\n        {a}\n\n        {a}\n", "stack\n        {1}\n        {2}\n\n        {1}\n"),
         ("an indented heading", "  at exit:\n    {a}\n    {a}\n", "  at exit:\n    {1}\n    {2}\n"),
         ("blanks at the ends of lines", "@[\n    {a} \n    {a}\t\n]: 7\n", "@[\n    {1} \n    {2}\t\n]: 7\n"),
-        ("indented headings with blanks behind", "  at exit: \n    {a}\n  @[ \n    {a}\n", "  at exit: \n    {1}\n  @[ \n    {1}\n"),
+        ("indented headings with blanks after them", "  at exit: \n    {a}\n  @[ \n    {a}\n", "  at exit: \n    {1}\n  @[ \n    {1}\n"),
         ("a list of addresses", "{a}\n{a}\n", "{1}\n{1}\n"),
         ("words", "{a} {a}\n  x {a} y\n", "{1} {1}\n  x {1} y\n"),
     ]
@@ -242,11 +242,11 @@ def test_perf(app, other, trace):
     same("perf: frames of the kernel that have no name are not the first frame of the program",
          named(head % 100 + line + frame, trace), head % 100 + line + frame.replace("[unknown]", "next_one+0x0"))
     line = "@[\n\t%x 0x%x ([unknown])\n]: 1\n" % (back, back + 1)
-    same("bpftrace, ustack(perf): two numbers that differ are no frame", named(line, "-p", "100", trace),
+    same("bpftrace, ustack(perf): two different numbers are no frame", named(line, "-p", "100", trace),
          "@[\n\t%x next_one+0x1 ([unknown])\n]: 1\n" % back)
-    for what, text_, changed in (("blanks behind the object", "\t%x [unknown] (/bin/app) \t\n", True),
+    for what, text_, changed in (("blanks after the object", "\t%x [unknown] (/bin/app) \t\n", True),
                                  ("a letter before the address", "\tz%x [unknown] (/bin/app)\n", False),
-                                 ("an object without its end", "\t%x [unknown] (/bin/app\n", False)):
+                                 ("an object without its closing parenthesis", "\t%x [unknown] (/bin/app\n", False)):
         text_ = head % 100 + text_ % back
         same("perf: " + what, named(text_, trace), text_.replace("[unknown]", "next_one+0x0") if changed else text_)
     check("perf: --why says that the process is another",
@@ -324,19 +324,19 @@ def test_processes(work, app, other):
 
 
 def test_lives(work, app, other):
-    """Ends and beginnings of programs and mappings, numbers of namespaces, and parents."""
+    """Starts and ends of programs and mappings, PIDs in namespaces, and parent processes."""
     a = app.at("next_one", 1)
     elsewhere = other.at("main", 1, OTHER_BIAS)
 
     trace = functools.partial(written, work)
 
     def again(t):
-        """The number of a process that has ended is that of another one, whose exec was lost."""
+        """A process whose exec was lost has the PID of one that has ended."""
         app.map(t, 10, 100)
         event(t, 60, "exit", 100)
         other.map(t, 80, 100, OTHER_BIAS)
     path = trace("again", again)
-    same("a number that is used again: the code of both processes", named("%#x %#x\n" % (a, elsewhere), path),
+    same("a PID that is used again: the code of both processes", named("%#x %#x\n" % (a, elsewhere), path),
          "next_one+0x1 main+0x1\n")
 
     def unmapped(t):
@@ -352,37 +352,37 @@ def test_lives(work, app, other):
           re.fullmatch(r"app\+0x\w+\n", named("%#x\n" % (start + 0x1000), "--return", path)), named("%#x\n" % (start + 0x1000), "--return", path))
 
     def family(t):
-        """100 forks 101, which forks 102; 101 has number 5 in its namespace, and runs another program."""
+        """100 forks 101, which forks 102; 101 has the PID 5 in its namespace, and then runs another program."""
         event(t, 5, "exec", 100, "eldest")
         app.map(t, 10, 100)
         fork(t, 20, 100, 101, 5)
         fork(t, 30, 101, 102, 6)
         event(t, 40, "exec", 101, "late")
     path = trace("lives", family)
-    same("--at: the moment in which a process begins", named("%#x\n" % a, "--pid", "102", "--at", "1700000000000000030", path),
+    same("--at: the time at which a process begins", named("%#x\n" % a, "--pid", "102", "--at", "1700000000000000030", path),
          "next_one+0x1\n")
-    same("--pid: a number in a namespace stays after exec", named("%#x\n" % a, "--pid", "5", path), "next_one+0x1\n")
+    same("--pid: a process keeps its PID in a namespace after exec", named("%#x\n" % a, "--pid", "5", path), "next_one+0x1\n")
     done = symbolize("x\n", "--pid", "77", path, status=1)
-    check("--pid that the trace does not have: names of the processes, also of those that had no exec",
+    check("--pid that the trace does not have: names of the processes, also of those without an exec",
           "100 (eldest), 102 (eldest), 101 (late)" in done.stderr, done.stderr)
     offset = app.symbols["next_one"] - app.vaddr + app.offset
     line = "app  102 [001]   312.345678:     250000 cpu-clock: \n\t%x [unknown] (%s)\n"
     same("perf: offset in a file that the parent's parent has mapped", named(line % (offset, app.path), path),
          (line % (offset, app.path)).replace("[unknown]", "next_one+0x0"))
     line = line.replace("102", "100") % (offset, app.path[:-1])
-    same("perf: offset in a file whose path is the begin of another one: left alone", named(line, path), line)
+    same("perf: offset in a file whose path is the start of another path: left alone", named(line, path), line)
 
     def numbers(t):
         app.map(t, 10, 100)
         other.map(t, 20, 200, own=100)
-    same("--pid: the number of a process comes before that of another one in its namespace",
+    same("--pid: a process with this PID comes before one that has it in a namespace",
          named("%#x\n" % a, "--pid", "100", trace("numbers", numbers)), "next_one+0x1\n")
     def biases(t):
-        """Another process has the file 16 bytes away."""
+        """Another process has mapped the file with its code 16 bytes higher."""
         start = app.map(t, 10, 100)
         t.add(20, "kunwind_map", (200, 200, "app"), (), ctf.MAP,
               [200, 200, start, start + 0x1000, app.offset & ~4095, BIAS + 16, 1, app.build_id, app.path])
-    same("one file at two places in two processes: left alone", named("%#x\n" % a, "-w", trace("biases", biases)),
+    same("one file with its code at two places in two processes: left alone", named("%#x\n" % a, "-w", trace("biases", biases)),
          "%#x [different code in several processes (see --pid)]\n" % a)
     for nr, others in ((10, False), (11, True)):
         path = trace("processes-%d" % nr, lambda t: [app.map(t, 10 + i, 100 + i) for i in range(nr)])
@@ -391,7 +391,7 @@ def test_lives(work, app, other):
 
 
 def test_thread():
-    """A thread of the running process: this one."""
+    """perf script names a thread of a running process, which is this one."""
     function = ctypes.cast(ctypes.CDLL(None).getppid, ctypes.c_void_p).value
     end, numbers = threading.Event(), []
     thread = threading.Thread(target=lambda: (numbers.append(threading.get_native_id()), end.wait()))

@@ -114,7 +114,7 @@ def test_ends(work, program, symbols, build_id):
 
 
 def test_commonest_end(work, program, symbols, build_id):
-    """A function whose stacks end for two reasons, the commoner one first."""
+    """A function whose stacks end for two reasons, the more frequent one first."""
     trace = ctf.Trace()
     trace.add(1, "kunwind_map", analyze.APP, (), ctf.MAP, [100, 100, BIAS, BIAS + 0x10000, 0, BIAS, 0, build_id, program])
     for number, reason in enumerate((NO_RULE, NO_RULE, NOT_READY), 1):
@@ -122,7 +122,7 @@ def test_commonest_end(work, program, symbols, build_id):
                   (100, 100, 100, 0, reason, number, 0, 0, stack(symbols, "reader"), (REGISTERS,)))
     directory = os.path.join(work, "commonest")
     trace.write(directory)
-    same("functions: the commonest end", [(row["name"], row["end"]) for row in report(directory)["functions"]], [("reader", "no_rule")])
+    same("functions: the most frequent end", [(row["name"], row["end"]) for row in report(directory)["functions"]], [("reader", "no_rule")])
 
 
 def test_losses(trace, work):

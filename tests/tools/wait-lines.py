@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Tests which waits are one line of kunwind waits, its numbers and its order, and which locks are one."""
+"""Tests which waits kunwind waits prints as one line, the numbers and order of the lines, and which locks are one."""
 
 import tempfile
 
@@ -29,11 +29,11 @@ def test_order(scene):
     data = scene.waits()
     same("order of the lines: most time first, then most waits", [(line["cause"], line["count"]) for line in data["wakers"]],
          [("pause", 1), ("poll", 2), ("read", 1)])
-    same("the longest wait of a line is without its latency", [line["longest_ns"] for line in data["wakers"]], [600, 300, 500])
+    same("the longest wait of a line does not include its latency", [line["longest_ns"] for line in data["wakers"]], [600, 300, 500])
 
 
 def test_interrupts(scene):
-    """The interrupt stops another thread each time."""
+    """Each interrupt stops a different thread."""
     for time, stopped in ((2000, SECOND), (3000, THIRD)):
         scene.enter(time, FIRST, "read")
         scene.out(time + 100, FIRST)
@@ -44,11 +44,11 @@ def test_interrupts(scene):
         scene.leave(time + 600, FIRST, "read")
     same("waits that an interrupt ends are one line, whichever thread it stops", wakers(scene.waits()),
          {("first", "read"): ("interrupt", "interrupt: timer", None, 2, 400, 400)})
-    same("their number of lines", len(scene.waits()["wakers"]), 1)
+    same("waits that an interrupt ends: the number of lines", len(scene.waits()["wakers"]), 1)
 
 
 def test_lost_switch(scene):
-    """The thread leaves the first CPU, and nothing says when: it waits at the end, on the second CPU."""
+    """The event in which the first thread leaves CPU 0 is lost. At the end the thread waits, after it has left CPU 1."""
     scene.enter(2000, SECOND, "getppid", cpu=2)
     scene.back(2500, FIRST)
     scene.enter(2600, FIRST, "read")
@@ -56,11 +56,11 @@ def test_lost_switch(scene):
     scene.out(3400, FIRST, cpu=1)
     scene.leave(9000, SECOND, "getppid", cpu=2)
     threads = {thread["name"]: thread["on_cpu_ns"] for thread in scene.waits()["threads"]}
-    same("a thread that waits at the end of the trace has no CPU then", threads["first"], 400)
+    same("a thread with a lost switch that waits at the end of the trace has no CPU there", threads["first"], 400)
 
 
 def test_numbers_again(scene):
-    """Two threads have one number in turn. The first one has it again, and is woken on the way to sleep."""
+    """Two threads have one TID in turn. A third one, with the first one's name, is woken before it sleeps."""
     new = (200, SECOND[1], "new")
     scene.out(2000, SECOND, 16)
     scene.enter(3000, new, "read")
@@ -72,18 +72,18 @@ def test_numbers_again(scene):
     scene.wake(5090, FIRST, SECOND)
     scene.out(5100, SECOND)
     scene.back(5300, SECOND)
-    same("a wakeup is not for a thread that has ended", wakers(scene.waits())["second", "poll"],
+    same("a wakeup goes to the thread that has the TID now, not to one that has ended", wakers(scene.waits())["second", "poll"],
          ("thread", "first", None, 1, 0, 200))
 
 
 def test_equal_times(scene):
-    """The wakeup has the time of the system call's begin."""
+    """The wakeup and the start of the system call have the same time."""
     scene.enter(2000, FIRST, "read")
     scene.wake(2000, SECOND, FIRST)
     scene.out(2100, FIRST)
     scene.back(2300, FIRST)
     scene.leave(2400, FIRST, "read")
-    same("a wakeup at the time of the system call's begin counts", wakers(scene.waits())["first", "read"],
+    same("a wakeup at the time at which the system call starts counts", wakers(scene.waits())["first", "read"],
          ("thread", "second", None, 1, 0, 200))
 
 
@@ -94,22 +94,22 @@ def test_kinds(scene):
         scene.out(time + 100, FIRST)
         scene.back(time + 200, FIRST)
         scene.leave(time + 300, FIRST, "futex")
-    same("both operations of the kernel's own mutexes make a lock",
+    same("FUTEX_LOCK_PI and FUTEX_LOCK_PI2 make a lock, FUTEX_WAIT alone a futex",
          sorted((lock["address"], lock["kind"], lock["other_waits"]) for lock in scene.waits()["locks"]),
          [("0x1000", "lock", 1), ("0x2000", "lock", 1), ("0x3000", "futex", 1)])
 
 
 def test_merged(scene):
-    """After two addresses have become one lock, a release while one thread waits still counts."""
+    """After two addresses have become one lock, each release during a wait counts."""
     two_addresses(scene)
-    scene.futex(5000, FIRST, 0x5000, WAKE, 1, "opener")         # the second thread takes the lock first
+    scene.futex(5000, FIRST, 0x5000, WAKE, 1, "opener")         # SECOND takes the lock before OTHER
     scene.leave(5060, FIRST, "futex")
     scene.futex(6000, SECOND, 0x5000, WAKE, 1, "recursive")
     scene.wake(6050, SECOND, OTHER, "recursive", cpu=0)
     scene.leave(6060, SECOND, "futex")
     scene.back(6100, OTHER, cpu=1)
     (lock,) = scene.waits()["locks"]
-    same("two addresses that became one lock: both holders of a wait", (lock["waits"], holders(lock)),
+    same("two addresses that became one lock: a wait has both of its holders", (lock["waits"], holders(lock)),
          (2, [("first", "opener", 900), ("other", "opener", 950), ("second", "recursive", 1050)]))
 
 

@@ -396,7 +396,7 @@ def holders(lock):
 
 
 def two_addresses(scene):
-    """One lock at two addresses: a thread waits until another process releases it, which then waits."""
+    """One lock at two addresses: a thread waits until another process releases the lock; then that process waits."""
     scene.futex(2000, FIRST, 0x5000, WAIT, 2)
     scene.out(2100, FIRST)
     scene.futex(3000, OTHER, 0x7000, WAKE, 1, "opener", cpu=1)

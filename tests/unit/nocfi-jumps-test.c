@@ -4,8 +4,9 @@
  * after a call (nocfi-scene.h)
  *
  * The code after a call that never returns may be another function's cold part.
- * A cold part ends with a jmp that has a 32-bit displacement. It may also be code of the
- * same function, to which a jump leads with another rsp.
+ * A cold part ends with a jmp that has a 32-bit displacement. The code after
+ * such a call may also belong to the same function, if a jump leads there with
+ * another rsp.
  */
 #include "nocfi-scene.h"
 
@@ -92,8 +93,8 @@ static const struct nocfi_case cases[] = {
 	  { { 1, LIB + 0x305 }, { 3, LIB + 0x402 } }, .no_guess = true,
 	  .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
 	/*
-	 * 8 nops; je L; push; push; call; L: add $24, %rsp; ret. If the call returned, L
-	 * would have the return address 16 bytes lower.
+	 * 8 nops; je L; push; push; call; L: add $24, %rsp; ret. If the call
+	 * returned, the return address would be 16 bytes lower.
 	 */
 #define NOPS	"90 90 90 90 90 90 90 90 "
 #define SKIPS(jump, pops)	{ IN_F, NOPS jump " e8 6d 00 00 00 48 83 c4 " pops " c3", 0 }
@@ -115,28 +116,29 @@ static const struct nocfi_case cases[] = {
 	  { BY_POINTER, SKIPS("90 90 6a 08 6a 07", "28") },
 	  { { 1, LIB + 0x402 }, { 3, LIB + 0x302 } }, .no_guess = true,
 	  .found = { IN_F + 10, LIB + 0x302 }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_TABLE },
-	{ "before a call: a jump to another place says nothing about it", IN_F + 10, 0,
+	{ "before a call, and a jump to a place other than after it: the call returns", IN_F + 10, 0,
 	  { BY_POINTER, SKIPS("74 0a 6a 08 6a 07", "28") },
 	  { { 1, LIB + 0x402 }, { 3, LIB + 0x302 } }, .no_guess = true,
 	  .found = { IN_F + 10, LIB + 0x302 }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_TABLE },
 	/* push; je L; add $8, %rsp; call; L: add $24, %rsp; ret */
-	{ "before a call that a jump skips with a lower rsp: the jump says nothing", IN_F + 12, 0,
+	{ "before a call that a jump skips with a lower rsp: the call returns", IN_F + 12, 0,
 	  { BY_POINTER, { IN_F, NOPS "6a 08 74 09 48 83 c4 08 e8 6b 00 00 00 48 83 c4 18 c3", 0 } },
 	  { { 3, LIB + 0x402 }, { 4, LIB + 0x302 } }, .no_guess = true,
 	  .found = { IN_F + 12, LIB + 0x302 }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_TABLE },
 	/* je B; jne L; add $24, %rsp; ret; B: push; push; call; L: add $24, %rsp; ret */
-	{ "before a call in a block of its own, which a jump skips with another rsp", IN_F + 17, 0,
+	{ "before a call in a block of its own, skipped with another rsp: the return address is the jump's",
+	  IN_F + 17, 0,
 	  { BY_POINTER, { IN_F, NOPS "74 07 75 0e 48 83 c4 18 c3 6a 08 6a 07 "
 			       "e8 66 00 00 00 48 83 c4 18 c3", 0 } },
 	  { { 1, LIB + 0x402 }, { 3, LIB + 0x302 } }, .no_guess = true,
 	  .found = { IN_F + 17, LIB + 0x302 }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_TABLE },
 	/* jne L; ret; B: push; push; call; L: add $40, %rsp; ret; a jump to B is not found */
-	{ "before a call in a block of its own, which a jump from another function skips", IN_F + 11, 0,
+	{ "before a call in a block of its own, skipped from other code: the call returns", IN_F + 11, 0,
 	  { BY_POINTER, { IN_F, NOPS "75 0a c3 6a 08 6a 07 e8 6c 00 00 00 48 83 c4 28 c3", 0 } },
 	  { { 1, LIB + 0x402 }, { 3, LIB + 0x302 } }, .no_guess = true,
 	  .found = { IN_F + 11, LIB + 0x302 }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_TABLE },
 	/* push %rdx; call, which does not return; another function: ret */
-	{ "before a call that does not return, and another function's return: no jump to the pushed register",
+	{ "before a call that does not return, and another function's ret: no jump to the pushed register",
 	  IN_F, 0, { BY_POINTER, { IN_F, "52 e8 7a 00 00 00 c3", 0 } },
 	  { { 0, LIB + 0x302 } }, .no_guess = true, .rdx = LIB + 0x402,
 	  .found = { IN_F }, .reason = KUNWIND_NO_TABLE },

@@ -135,8 +135,9 @@ static bool create_channel(const struct session *session, const char *name, uint
 	if (session->flight)
 		channel->attr.output = LTTNG_EVENT_MMAP;	/* as snapshots need it */
 	/*
-	 * A daemon that has no relay daemon may answer and close the socket before the
-	 * request is sent whole. The library then returns this code, not the answer.
+	 * A session daemon that cannot reach the relay daemon may answer, and
+	 * close the socket, before the whole request is sent. liblttng-ctl then
+	 * returns LTTNG_ERR_FATAL instead of the answer.
 	 */
 	do {
 		err = lttng_enable_channel(session->handle, channel);

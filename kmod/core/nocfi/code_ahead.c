@@ -38,8 +38,8 @@
  * requires a call before the return address.
  *
  * Bounds: MOST_INSNS instructions, and what kunwind_code_skipped() reads for
- * MOST_SKIPS calls. Any context, NMI included; kunwind_deps.h
- * reads memory. Stack: 1,200 bytes.
+ * MOST_SKIPS calls. Any context, NMI included; kunwind_deps.h reads memory.
+ * Stack: 1,200 bytes.
  */
 #include "../walk/mem.h"
 #include "../x86/i386.h"
@@ -115,7 +115,7 @@ struct ahead {
 		s32 from, to;
 	} seen[MOST_SEEN];	/* code that was read */
 	u32 nr, nr_seen;
-	u32 skips;		/* calls that may still be looked at (is_skipped()) */
+	u32 skips;		/* calls that is_skipped() may still examine */
 	bool unsure;		/* the path goes through nops after a call */
 	u32 eax;		/* the constant from the last mov to eax; or ~0 */
 	s32 word;		/* bytes: 8, or 4 in 32-bit code */
@@ -569,8 +569,9 @@ static void kunwind_walk_attr note_rsp(struct state *state, bool called)
 }
 
 /*
- * Whether a jump skips the call that ends at @after. Then the call does not return,
- * and rsp becomes that of the jump. Only the first calls are looked at.
+ * Whether a jump skips the call that ends at @after. If so, the call does not
+ * return, and rsp is set to its value at the jump. Only the first MOST_SKIPS
+ * calls are examined.
  */
 static bool kunwind_walk_attr is_skipped(struct ahead *ahead, struct kunwind_mem *mem, u64 after)
 {

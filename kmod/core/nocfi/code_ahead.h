@@ -11,12 +11,12 @@
 #include "../kunwind_core.h"
 
 #define KUNWIND_AHEAD_SKIPS	1	/* look for jumps that skip a call (kunwind_code_skipped()) */
-#define KUNWIND_AHEAD_CALLED	2	/* @from is the address after a call: look there, too */
+#define KUNWIND_AHEAD_CALLED	2	/* @from follows a call: examine that call, too */
 
 /**
  * kunwind_code_ahead() - where the code from @from on finds its return address
  * @i386: the code is 32-bit code
- * @how: 0, or KUNWIND_AHEAD_*; of 64-bit code only
+ * @how: 0, or KUNWIND_AHEAD_* (only for 64-bit code)
  * @code: out: depth or frame (the other is -1), rbp_at, resumes, unsure
  *
  * Returns false if this is not known. The result may be wrong if other code

@@ -24,14 +24,14 @@
  * kunwind_code_tail() finds jumps with nothing on the stack. Such a jump is a
  * tail call, or leads within the function.
  *
- * kunwind_code_skipped() reads the code before a call in the same way. It need not
- * begin at a function's entry, because it compares two depths only.
+ * kunwind_code_skipped() reads the code before a call in the same way. It need
+ * not begin at a function's entry, because it only compares two depths.
  *
  * Bounds: MOST_INSNS instructions up to the one in question, MOST_AFTER after
  * it, then MOST_INSNS again if a jump leads back; MOST_LOOP_INSNS of loops;
  * kunwind_code_tail() reads as many as its caller allows; kunwind_code_skipped()
- * reads MOST_BEHIND_INSNS. Any context, NMI
- * included; kunwind_deps.h reads memory. Stack: 850 bytes.
+ * reads MOST_BEHIND_INSNS. Any context, NMI included; kunwind_deps.h reads
+ * memory. Stack: 850 bytes.
  *
  * What it does not do: see, from inside a loop, that the loop pushes.
  */
@@ -44,8 +44,8 @@
 #define MOST_LOOP_INSNS	512
 #define MOST_AFTER	256
 #define MOST_TARGETS	12
-#define MOST_BEHIND	1024	/* bytes */
-#define NOT_DECODED	8	/* bytes to skip */
+#define MOST_BEHIND	1024	/* bytes before a call */
+#define NOT_DECODED	8	/* bytes to skip if decoding fails */
 #define MOST_BEHIND_INSNS 512
 #define UNKNOWN		(-1)
 #define LOOP_DEPTH	0x4000	/* initial depth in round_pushes(), as pops may come first */
@@ -579,7 +579,7 @@ u64 kunwind_walk_attr kunwind_code_tail(struct kunwind_mem *mem, u64 from, u64 l
 	return found ?: other;
 }
 
-/* Other code begins, which no kept jump leads to. */
+/* Code begins that may be another function's: forgets depth and jumps. */
 static void kunwind_walk_attr begin_again(struct way *way)
 {
 	way->depth = LOOP_DEPTH;
@@ -588,7 +588,7 @@ static void kunwind_walk_attr begin_again(struct way *way)
 	way->nr = 0;
 }
 
-/* If decoding begins within an instruction, it soon gets to the right ones. */
+/* If decoding begins inside an instruction, it soon gets to the start of one. */
 s32 kunwind_walk_attr kunwind_code_skipped(struct kunwind_mem *mem, u64 after)
 {
 	const u64 from = after - MOST_BEHIND;

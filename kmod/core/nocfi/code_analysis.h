@@ -33,19 +33,19 @@ void kunwind_code_read(struct kunwind_mem *mem, u64 from, u64 to, struct kunwind
 u64 kunwind_code_tail(struct kunwind_mem *mem, u64 from, u64 lo, u64 hi, u32 *left);
 
 /*
- * Whether a jump skips the call that ends at @after, with another rsp than the call
- * leaves there. Then the call never returns: the compiler knows that, so what it puts
- * after the call need not fit the stack at the call.
+ * Whether a jump skips the call that ends at @after, with a higher rsp than the
+ * call has. Then the call never returns: the compiler knows that, so the code
+ * that it puts after the call need not fit the stack at the call.
  *
  *		je	L
  *		...			L belongs to this code
  *		push	$8
- *		push	$7		arguments of a call with more than six
+ *		push	$7		the seventh and eighth argument
  *		call	die
  *	L:	...
  *
- * The code is read from up to a thousand bytes before the call on. Returns how many
- * bytes higher rsp is at the jump; 0 if no such jump was found.
+ * Reads the 1,024 bytes of code before @after. Returns by how many bytes rsp is
+ * higher at the jump than at the call; 0 if no such jump was found.
  */
 s32 kunwind_code_skipped(struct kunwind_mem *mem, u64 after);
 

@@ -26,7 +26,7 @@ static inline bool kunwind_walk_attr is_branch(const struct kunwind_insn *insn)
 	return insn->op >> 4 == 7 || (insn->op >= 0xe0 && insn->op <= 0xe3);
 }
 
-/* A conditional jump, other than jrcxz and loop. */
+/* Whether this is a conditional jump, other than jrcxz and loop. */
 static inline bool kunwind_walk_attr jumps(const struct kunwind_insn *insn)
 {
 	const u8 op = insn->op;

@@ -29,7 +29,7 @@
 	M(SWITCH, "switch", CODE, CALLED | ALIGNED, by_switch)	/* 16 instructions */		\
 	M(OTHER_STACK, "other_stack", CODE, CALLED | ALIGNED, by_other_frame) /* 1,024 instructions */ \
 	M(JIT_FRAME, "jit_frame", CODE, CALLED | ALIGNED | JIT, by_jit_frame) /* 512 words of stack */ \
-	M(AHEAD, "ahead", CODE, ALIGNED, by_code_ahead)		/* 6,144 instructions */	\
+	M(AHEAD, "ahead", CODE, ALIGNED, by_code_ahead)		/* 8,192 instructions */	\
 	M(JIT_FRAME_EXACT, "jit_frame_exact", CODE, EXACT | ALIGNED | JIT, by_jit_frame)	\
 	M(RBP, "rbp", CODE, ALIGNED, by_proven_rbp)		/* 2 words of stack */		\
 	M(NEAREST, "nearest", CODE, ALIGNED, by_proven_word)	/* 512 words of stack */	\

@@ -226,7 +226,7 @@ static bool kunwind_walk_attr return_by(struct kunwind_walk *walk,
 	c->resumes = code.resumes;
 	c->calls = code.calls;
 	if (exact && code.pushed >= 0) {
-		/* The push was to align the stack for a call, and the return is another function's. */
+		/* The push aligns the stack for a call; the return is another function's. */
 		if (code.calls)
 			return false;
 		if (kunwind_exact_pushed(walk, frame, code.pushed, c, &found))
@@ -271,9 +271,10 @@ static bool kunwind_walk_attr return_by(struct kunwind_walk *walk,
 }
 
 /*
- * The same. Code after a call that never returns says nothing about this frame. So
- * if the word is not proven, and the frame has called or will call, the answer must
- * stay the same, or give another word, with the jumps that skip these calls.
+ * As return_by(), except that code after a call that never returns should not
+ * count as this frame's code. If the word is not proven, and the frame has
+ * called or will call, follows the code again, with KUNWIND_AHEAD_SKIPS. Then the
+ * second result counts, also if it is false.
  */
 static bool kunwind_walk_attr one_return(struct kunwind_walk *walk,
 					 const struct kunwind_nocfi_frame *frame, bool exact,

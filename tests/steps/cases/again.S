@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * again.S - save() keeps its return address in memory during a call, and pushes
- * it back; again() makes that call return a second time (as musl's sigsetjmp()).
- * Only the code after the push has CFI.
+ * it back; again() makes that call return a second time (as longjmp() does in
+ * musl's sigsetjmp()). In save(), only the code after the push has CFI.
  */
 	.text
 	.globl	save, again

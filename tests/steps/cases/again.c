@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* again.c - calls again.S, which returns twice; no libc */
+/* again.c - calls save() of again.S, which returns twice; needs no libc */
 int save(long *room);
 void again(long *room);
 

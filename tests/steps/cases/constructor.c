@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * constructor.c - its constructor runs before the program's entry if it is in
- * a shared library: makes a thread, and raises a signal
+ * constructor.c - a shared library (if LIBRARY is defined) whose constructor
+ * raises a signal and makes a thread before the program's entry; otherwise its
+ * program
  */
 #include <pthread.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * deliver.c - two signals delivered at once, and handlers that change where the
- * interrupted code goes on
+ * interrupted code continues
  */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -32,7 +32,7 @@ static void skip(int signal, siginfo_t *info, void *context)
 	sink += leaf(signal) & 1;
 }
 
-/* As if the function that was interrupted at its first instruction returned. */
+/* Continues as if the function, interrupted at its entry, had returned. */
 static void leave(int signal, siginfo_t *info, void *context)
 {
 	ucontext_t *at = context;

@@ -54,8 +54,8 @@ out=$(kunwind record -e gettid -o net://10.99.0.3 true 2>&1)
 is "$?" 125 "record -o net://: an address without a relay daemon is refused"
 like "$out" "lttng-relayd" "record -o net://: the message names lttng-relayd"
 out=$(LD_PRELOAD=./late-payload.so kunwind record -e gettid -o net://127.0.0.1:1 true 2>&1)
-is "$?" 125 "record -o net://: no relay daemon, an answer before the request is sent whole: exit status"
-like "$out" "late-payload: EPIPE.*lttng-relayd" "record -o net://: this message names lttng-relayd, too"
+is "$?" 125 "record -o net://: no relay daemon, and an answer before the whole request is sent: exit status"
+like "$out" "late-payload: EPIPE.*lttng-relayd" "record -o net://: an answer before the whole request is sent: the message names lttng-relayd"
 kunwind record -e gettid -o net://10.99.0.2 -- sh -c '
 	while [ ! -e seen ]; do ./traced/chain; sleep 0.2; done' 2>err &
 recorder=$!
