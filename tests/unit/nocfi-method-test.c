@@ -137,6 +137,29 @@ static void test_called(void)
 	       walk.regs.r[KUNWIND_RSP] == WORD(2),
 	       "called: a function that ends with a call is found by its own entry, not by the next one");
 
+	/* main(), which never returns: sub $8, %rsp; a call; jmp back */
+	begin();
+	ranges->entry = CODE + 0x40;
+	bytes(0x40, "48 8d 3d b9 03 00 00 ff 15 00 00 00 00");
+	bytes(0x400, "48 83 ec 08 e8 f7 00 00 00 eb f9");
+	bytes(0x500, "c3");
+	bytes(0x800, "ff d0");
+	stack[1] = CODE + 0x802;
+	step(0x409, &reason, &how);
+	tap_ok(reason == KUNWIND_COMPLETE && how.method == KUNWIND_BY_ENTRY &&
+	       walk.regs.r[KUNWIND_RA] == CODE + 0x802 && walk.regs.r[KUNWIND_RSP] == WORD(2),
+	       "called: main() is known by the code at the program's entry point");
+	stack[1] = 0;
+	stack[0] = CODE + 0x802;
+	walk.regs.r[KUNWIND_RSP] = STACK;
+	step(0x409, &reason, &how);
+	tap_ok(reason == KUNWIND_NO_RULE, "called: main(), whose return address is no address of code");
+	stack[1] = call(0x600, 0x700);
+	walk.regs.r[KUNWIND_RSP] = STACK;
+	step(0x409, &reason, &how);
+	tap_ok(reason == KUNWIND_NO_RULE, "called: main(), by a call that leads to another function");
+	ranges->entry = 0;
+
 	/* a JIT's frame pointer; the words below it cannot be read */
 	begin();
 	ranges->range[0].reason = KUNWIND_NO_OBJECT;

@@ -39,7 +39,7 @@
  *
  * Bounds: MOST_INSNS instructions, and what kunwind_code_skipped() reads for
  * MOST_SKIPS calls. Any context, NMI included; kunwind_deps.h reads memory.
- * Stack: 1,200 bytes.
+ * Stack: 1,600 bytes, including callees.
  */
 #include "../walk/mem.h"
 #include "../x86/i386.h"

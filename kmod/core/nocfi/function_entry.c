@@ -4,10 +4,14 @@
  *
  * For code without unwind information (step.c), if the code ahead never returns
  * or is too long, and the function was called through a pointer (goroutines,
- * callbacks of Go). If the entry is known, the code from there on says where
- * the return address is (code_analysis.c).
+ * callbacks of Go, main()). If the entry is known, the code from there on says
+ * where the return address is (code_analysis.c).
  *
- * Two marks at a multiple of 16 bytes show an entry:
+ * main() is the address that the code at the program's entry point passes to libc:
+ * lea n(%rip), %rdi, or mov $n, %rdi, before the first call or jump. musl's code at
+ * the entry point first calls C code, which does that.
+ *
+ * For other functions, two marks at a multiple of 16 bytes show an entry:
  *   - Nine bytes of int3 or more before it. Linkers (Go's, lld) fill the
  *     space between functions with int3. No instruction is that long and ends
  *     with so many bytes cc, and no execution comes from there. Less padding
@@ -18,6 +22,7 @@
  * A breakpoint may have replaced the first byte at the entry.
  *
  * Bounds: MOST_CHUNKS * CHUNK words. Each chunk costs two units of the budget.
+ * MOST_START_INSNS instructions for main().
  *
  * What it does not do: find the entry of each function. The nearest entry that
  * is found may be of a function before the one at the address. Then
@@ -25,11 +30,13 @@
  */
 #include "../walk/mem.h"
 #include "function_entry.h"
+#include "insn_kind.h"
 
 #define CHUNK		KUNWIND_CHUNK	/* words */
 #define MOST_CHUNKS	256		/* 16 KiB of code */
 #define ALIGNMENT	16		/* bytes */
 #define PADDING		0xccccccccccccccccULL
+#define MOST_START_INSNS 32
 #define STACK_CHECK	0x10663bU	/* cmp 0x10(%r14), %rsp, without its first byte, 49 */
 
 /* @words: two before the place, and the first one there. */
@@ -60,6 +67,43 @@ bool kunwind_walk_attr kunwind_code_entry(struct kunwind_mem *mem, u64 lo, u64 a
 			}
 		words[CHUNK] = words[0];
 		top -= 8 * CHUNK;
+	}
+	return false;
+}
+
+/* Whether the instruction, which ends at @end, puts an address into rdi. */
+static bool kunwind_walk_attr sets_rdi(const struct kunwind_insn *insn, u64 end, u64 *address)
+{
+	if (insn->map || insn->reg_high || insn->rm_high)
+		return false;
+	if (insn->op == 0x8d && insn->wide && insn->modrm == 0x3d)	/* lea n(%rip), %rdi */
+		*address = end + (s64)insn->disp;
+	else if (insn->op == 0xc7 && insn->modrm == 0xc7)		/* mov $n, %rdi */
+		*address = (s64)insn->imm;
+	else if (insn->op == 0xbf && !insn->wide)			/* mov $n, %edi */
+		*address = (u32)insn->imm;
+	else
+		return false;
+	return true;
+}
+
+bool kunwind_walk_attr kunwind_code_main(struct kunwind_mem *mem, u64 start, u64 *entry)
+{
+	struct kunwind_text text = { .mem = mem, .left = MOST_START_INSNS };
+	struct kunwind_insn insn;
+	bool set = false, followed = false;
+	u64 at = start;
+
+	while (at && kunwind_insn_next(&text, at, &insn)) {
+		at += insn.length;
+		set |= sets_rdi(&insn, at, entry);
+		if (!is_call(&insn) && !goes_elsewhere(&insn))
+			continue;
+		if (set || followed || insn.map || (insn.op != 0xe8 && insn.op != 0xe9))
+			return set;
+		followed = true;
+		at += insn.imm;
+		text.read = text.used = 0;
 	}
 	return false;
 }

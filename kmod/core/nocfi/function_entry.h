@@ -20,4 +20,11 @@
  */
 bool kunwind_code_entry(struct kunwind_mem *mem, u64 lo, u64 at, u64 *entry);
 
+/**
+ * kunwind_code_main() - find the entry of the program's main()
+ * @start: the program's entry point
+ * @entry: out: the address that the code there passes to libc, in rdi
+ */
+bool kunwind_code_main(struct kunwind_mem *mem, u64 start, u64 *entry);
+
 #endif /* _KUNWIND_FUNCTION_ENTRY_H */

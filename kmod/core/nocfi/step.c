@@ -21,11 +21,8 @@
  * Any context, NMI included. kunwind_deps.h reads user memory. A window
  * opened here has at most 17 words (a signal frame). Nothing is written to user
  * memory. Bounds: the walk's budget pays for each word of the stack and for all
- * code that is read. Stack: 1,700 bytes, including callees.
- *
- * What it does not do: recover registers other than rsp, rip and rbp, except
- * from a signal frame. A stack may end at a function that was called through a
- * register, if only the code of that function could prove the word.
+ * code that is read. Stack: 2,100 bytes, including callees.
+ * Only a signal frame gives registers other than rsp, rip and rbp.
  */
 #include "../walk/mem.h"
 #include "../walk/ranges.h"
@@ -224,14 +221,11 @@ static bool kunwind_walk_attr return_by(struct kunwind_walk *walk,
 		return false;
 	c->rbp_at = code.rbp_at;
 	c->resumes = code.resumes;
-	c->calls = code.calls;
-	if (exact && code.pushed >= 0) {
-		/* The push aligns the stack for a call; the return is another function's. */
-		if (code.calls)
-			return false;
-		if (kunwind_exact_pushed(walk, frame, code.pushed, c, &found))
-			return found;
-	}
+	c->by_calls = code.depth >= 0 && (!exact || code.calls);
+	/* With calls, the push aligns the stack for one, and the return is another function's. */
+	if (exact && code.pushed >= 0 &&
+	    (code.calls || kunwind_exact_pushed(walk, frame, code.pushed, c, &found)))
+		return !code.calls && found;
 	if (code.depth < 0) {
 		if (!frame->bp_known || frame->bp < sp || frame->bp - sp > KUNWIND_FRAME_MOST ||
 		    !returns_by(walk, frame, frame->bp + code.frame, true, c))
@@ -272,9 +266,9 @@ static bool kunwind_walk_attr return_by(struct kunwind_walk *walk,
 
 /*
  * As return_by(), except that code after a call that never returns should not
- * count as this frame's code. If the word is not proven, and the frame has
- * called or will call, follows the code again, with KUNWIND_AHEAD_SKIPS. Then the
- * second result counts, also if it is false.
+ * count as this frame's code. If the word is not proven, and a call may have left
+ * its arguments below it, follows the code again, with KUNWIND_AHEAD_SKIPS. Then
+ * the second result counts, also if it is false.
  */
 static bool kunwind_walk_attr one_return(struct kunwind_walk *walk,
 					 const struct kunwind_nocfi_frame *frame, bool exact,
@@ -282,8 +276,7 @@ static bool kunwind_walk_attr one_return(struct kunwind_walk *walk,
 {
 	if (!return_by(walk, frame, exact, 0, c))
 		return false;
-	if (c->proof == KUNWIND_PROOF_PROVEN || kunwind_range_is_jit(frame->range) ||
-	    (exact && !c->calls))
+	if (c->proof == KUNWIND_PROOF_PROVEN || kunwind_range_is_jit(frame->range) || !c->by_calls)
 		return true;
 	return return_by(walk, frame, exact,
 			 KUNWIND_AHEAD_SKIPS | (exact ? 0 : KUNWIND_AHEAD_CALLED), c);
@@ -586,18 +579,13 @@ static bool kunwind_walk_attr by_handler(struct kunwind_walk *walk, struct trial
  * the call before that address says where it leads, it must lead to this entry,
  * or to a function that jumped to it.
  */
-static bool kunwind_walk_attr by_entry(struct kunwind_walk *walk, struct trial *t)
+static bool kunwind_walk_attr from_entry(struct kunwind_walk *walk,
+					 const struct kunwind_nocfi_frame *frame, u64 entry)
 {
-	const struct kunwind_nocfi_frame *frame = &t->frame;
 	struct kunwind_candidate c;
 	struct kunwind_code code;
-	u64 entry, slot;
+	u64 slot;
 
-	if (t->new_thread)
-		return false;
-	if (!kunwind_code_entry(&walk->mem, frame->range->start, t->exact ? frame->ip : frame->ip - 1,
-				&entry))
-		return false;
 	kunwind_cached_code_read(&walk->mem, entry, frame->ip, &code);
 	if (code.depth >= 0)
 		slot = frame->sp + code.depth;
@@ -613,6 +601,24 @@ static bool kunwind_walk_attr by_entry(struct kunwind_walk *walk, struct trial *
 	c.rbp_at = code.rbp_at;
 	returned_by_code(walk, frame, &c);
 	return true;
+}
+
+/* The entry of main(), or else the nearest one before the frame's address. */
+static bool kunwind_walk_attr by_entry(struct kunwind_walk *walk, struct trial *t)
+{
+	const struct kunwind_nocfi_frame *frame = &t->frame;
+	const u64 start = walk->ranges->entry;
+	u64 entry;
+
+	if (t->new_thread)
+		return false;
+	if (kunwind_ranges_live(walk->ranges, start) == frame->range &&
+	    kunwind_code_main(&walk->mem, start, &entry) && frame->ip - entry < KUNWIND_MOST_CODE &&
+	    from_entry(walk, frame, entry))
+		return true;
+	return kunwind_code_entry(&walk->mem, frame->range->start,
+				  t->exact ? frame->ip : frame->ip - 1, &entry) &&
+	       from_entry(walk, frame, entry);
 }
 
 static bool kunwind_walk_attr guess_rbp(struct kunwind_walk *walk, struct trial *t)

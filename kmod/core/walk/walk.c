@@ -10,7 +10,7 @@
  *
  * Bounds: at most one step for each address that the caller has room for. A
  * step by a rule from the cache takes some 36 instructions; the budget (mem.h)
- * pays for all others. Stack: at most 2,304 bytes (tests/build/check-stack).
+ * pays for all others. Stack: at most 2,560 bytes (tests/build/check-stack).
  *
  * The stack of a frame mostly lies below its caller's. Exceptions: a signal or
  * code (stack_switch.c) has switched stacks, or a frame that did not call (addr
