@@ -10,6 +10,12 @@
  * up for a later time, the parent's entries are applied anew up to the fork.
  * Mappings of a live process are entries before all others.
  *
+ * A mapping that takes the place of another one is reported after an unmap. If it is
+ * not, events were lost: each processor's buffer overwrites its own oldest events, so a
+ * snapshot may have a fork whose exec it has not. What the process had at the fork is
+ * then false since that exec. Such contradictions are searched for before the first
+ * look-up, and kunwind_maps_find() takes them into account.
+ *
  * Memory: 48 bytes for each mapping reported or read from /proc; 32 for each
  * that is mapped in a process that was looked up, or in an ancestor of one. A
  * state dump that repeats known mappings costs nothing.
@@ -43,6 +49,8 @@ struct process {
 	size_t nr_history, cap_history;
 	size_t nr_live;			/* of these, read from /proc */
 	size_t at;			/* entries that were applied */
+	size_t checked;			/* entries that were searched for contradictions */
+	bool contradicted;
 	struct kunwind_range *now;	/* by start, disjoint */
 	size_t nr_now, cap_now;
 };
@@ -255,13 +263,34 @@ static struct span last_span(struct process *p, size_t end)
 	return (struct span){ .of = p, .fork = fork, .first = first, .end = end };
 }
 
+static bool differ(const struct kunwind_range *a, const struct kunwind_range *b)
+{
+	return a->bias != b->bias || a->object != b->object;
+}
+
+/* Whether @m maps something else where the process has a mapping. */
+static bool contradicts(const struct process *p, const struct kunwind_range *m)
+{
+	size_t i;
+
+	for (i = position(p, m->start); i < p->nr_now && p->now[i].start < m->end; i++)
+		if (differ(&p->now[i], m))
+			return true;
+	return false;
+}
+
 /* If memory runs out, mappings and their names are lost, nothing else. */
 static void apply(struct process *p, const struct span *span)
 {
 	size_t i;
 
-	for (i = span->first; i < span->end; i++)
-		replace(p, &span->of->history[i].map);
+	for (i = span->first; i < span->end; i++) {
+		const struct entry *entry = &span->of->history[i];
+
+		if (entry->kind == MAP && span->of == p && contradicts(p, &entry->map))
+			p->contradicted = true;
+		replace(p, &entry->map);
+	}
 }
 
 /*
@@ -335,10 +364,15 @@ const struct kunwind_range *kunwind_maps_find(struct kunwind_maps *maps, int pid
 						uint64_t addr, int64_t time)
 {
 	struct process *p = find_process(maps, pid);
+	const struct kunwind_range *later;
 	size_t i;
 
 	if (!p)
 		return NULL;
+	if (p->checked != p->nr_history) {
+		advance(maps, p, p->nr_history);
+		p->checked = p->nr_history;
+	}
 	for (i = p->at; i > 0 && p->history[i - 1].time > time; i--)
 		;
 	while (i < p->nr_history && p->history[i].time <= time)
@@ -346,9 +380,13 @@ const struct kunwind_range *kunwind_maps_find(struct kunwind_maps *maps, int pid
 	if (i != p->at)
 		advance(maps, p, i);
 	i = position(p, addr);
-	if (i < p->nr_now && p->now[i].start <= addr)
+	if (i == p->nr_now || p->now[i].start > addr)
+		return look_ahead(p, addr);
+	later = p->contradicted ? look_ahead(p, addr) : NULL;
+	if (!later || !differ(later, &p->now[i]))
 		return &p->now[i];
-	return look_ahead(p, addr);
+	/* A lost exec soon follows the fork. Otherwise it is not known when @later took the place. */
+	return p->at && p->history[p->at - 1].kind == FORK ? later : NULL;
 }
 
 bool kunwind_maps_ask_live(struct kunwind_maps *maps, int pid)
