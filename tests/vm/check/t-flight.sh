@@ -1,14 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# timeout: 600
+# timeout: 500
 #
 # t-flight.sh - kunwind record --flight: nothing is written until a trigger fires,
 # and then a whole trace of the last events
 #
 # fixtures/slow-call.c has one slow system call with a known stack.
+# t-flight-load.sh has snapshots that are taken by hand, under load.
 
-# shellcheck source=tests/vm/lib/tap.sh
-. "$(dirname "$0")/../lib/tap.sh"
+# shellcheck source=tests/vm/oracle/flight.sh
+. "$(dirname "$0")/../oracle/flight.sh"
 need lttng babeltrace2 kunwind gcc
 
 fixtures=$PWD/tests/vm/fixtures
@@ -16,21 +17,6 @@ json=$PWD/tests/tools/json_output.py
 cd "$KUNWIND_TMP" || exit 1
 gcc -O2 -fomit-frame-pointer -o slow-call "$fixtures/slow-call.c" || { echo "Bail out! the program does not build"; exit 1; }
 check "the module loads" modprobe kunwind
-
-# functions TRACE EVENT [PID [FIELD]]: of the first such event, innermost first
-functions() {
-	kunwind show --tsv --event "$2" ${3:+--pid "$3"} "$1" | awk -F '\t' -v field="${4-}" '
-		$1 == "event" { if (found) exit; found = index(" " $9 " ", field) }
-		$1 == "frame" && found { printf "%s ", $5 == "" ? "?" : $5 }'
-}
-# Starts a recorder in the background; returns when it is ready. $recorder is its PID.
-start_recorder() { # OPTION...
-	kunwind record --json "$@" 2>err &
-	recorder=$!
-	until grep -q '"flight"' err || ! kill -0 $recorder 2>/dev/null; do sleep 0.1; done
-}
-snapshots() { find "$1" -maxdepth 1 -name 'snapshot-*' 2>/dev/null | wc -l; }
-has_snapshots() { [ "$(snapshots "$1")" -ge "$2" ] && grep -q '"why": "SIGUSR1"' err; }
 
 # ------------------------------------------------ a trigger fires
 out=$(kunwind record --flight --trigger 'flock > 1s' -o slow -- ./slow-call 1500 200 2>&1)
@@ -79,39 +65,7 @@ out=$(kunwind record --flight --trigger 'event opneat' -o wrong true 2>&1)
 is "$? $out" '125 kunwind record: --trigger "event opneat": no such tracepoint (lttng list --kernel has them)' "an unknown event is refused"
 is "$(lttng list-triggers | grep kunwind-record)" "" "wrong triggers: no trigger stays"
 
-# ------------------------------------------------ by hand, under load, in bounded memory
 check "all processes are registered" kunwind system-wide on
-start_recorder --flight --memory 8M -a -o hand
-is "$(head -n 1 err | "$json" flight 2>&1)" "" "flight --json: the first line is as kunwind-json(5) says"
-./slow-call 0 0 long &
-load=$!
-# new mappings: more than the buffers for them hold
-/usr/bin/python3 -c '
-import mmap
-with open("/lib/x86_64-linux-gnu/libc.so.6", "rb") as file:
-    for _ in range(10000):
-        mmap.mmap(file.fileno(), 4096, prot=mmap.PROT_READ | mmap.PROT_EXEC).close()'
-for _ in {1..50}; do /bin/true; done
-is "$(ls hand | wc -l)" 0 "flight: under load nothing is written"
-path=$(kunwind snapshot)
-is "$? $(snapshots hand) ${path%-*-*-*}" "0 1 $PWD/hand/snapshot-1" "kunwind snapshot: takes a snapshot and prints its path"
-mapped=$(babeltrace2 "$path" | grep -c "kunwind_map: ")
-diag "$mapped events of mappings in the snapshot"
-[ "$mapped" -gt 0 ] && [ "$mapped" -lt 10000 ]
-verdict $? "snapshot: the first of 10,000 mappings are overwritten"
-is "$(du -sk "$path" | awk '{ print $1 < 8192 + 1024 }')" 1 "snapshot: it is not larger than --memory"
-kill -USR1 $recorder
-eventually "SIGUSR1: the recorder takes a snapshot" has_snapshots hand 2
-like "$(functions hand/snapshot-2-* syscall_exit_openat "$load")" "^([a-z_]*syscall_cancel )*[a-z_0-9]*open[a-z_0-9]* main .*_start $" \
-	"snapshot: frames of a process whose mappings were reported long ago have names"
-check "lttng snapshot record: takes a snapshot, too" lttng snapshot record -s "kunwind-record-$recorder"
-is "$(kunwind snapshot --json "kunwind-record-$recorder" | "$json" snapshot 2>&1)" "" "kunwind snapshot --json: as kunwind-json(5) says"
-check_fails 1 "kunwind snapshot: a recorder that does not run" kunwind snapshot nobody
-kill $load
-kill -INT $recorder
-wait $recorder
-is $? 0 "flight -a: SIGINT ends the recording"
-is "$(tail -n 1 err | "$json" record 2>&1)" "" "flight --json: the last line is as kunwind-json(5) says"
 
 # ------------------------------------------------ triggers that could never fire
 out=$(kunwind record --flight --trigger 'event openat' -o never true 2>&1)

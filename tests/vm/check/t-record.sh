@@ -61,7 +61,7 @@ check "the module loads" modprobe kunwind
 # ------------------------------------------------ the first recording since boot
 # It starts the session daemon and loads the probe module. Their ends as children of
 # the recorder are not the end of the recording.
-kunwind record -a -q -e gettid -o first &
+kunwind record -a -q -e gettid -o since-boot &
 recorder=$!
 eventually "the first record -a: its session starts" started "kunwind-record-$recorder"
 sleep 2

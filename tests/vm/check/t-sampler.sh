@@ -90,8 +90,8 @@ verdict $? "an idle period has at most one timer interrupt of the sampler"
 echo Y >$parameters/sample_all
 echo 1999 >$parameters/sample_frequency
 begin all
-kunwind run -- timeout 2 dd if=/dev/zero of=/dev/null bs=64K 2>/dev/null
-./burner 2 >/dev/null
+kunwind run -- timeout 1 dd if=/dev/zero of=/dev/null bs=64K 2>/dev/null
+./burner 1 >/dev/null
 for ((i = 0; i < 100; i++)); do /bin/true; done
 end
 list all >all.tsv

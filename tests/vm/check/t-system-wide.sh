@@ -112,7 +112,7 @@ echo contained >"$root/etc/file"
 cp /bin/cat "$work/sucat"
 chmod 4755 "$work/sucat"
 before=$(late)
-times=$((KUNWIND_LONG ? 200 : 100))
+times=$((KUNWIND_LONG ? 200 : 50))
 whole_begin "$work/short" -a
 verdict $? "short-lived programs: a session of all system calls starts"
 check "bash runs /bin/true $times times" setarch "$(uname -m)" bash -c 'for ((i = 0; i < '$times'; i++)); do /bin/true; done'
@@ -132,7 +132,7 @@ project=$work/project
 # The name of the assembler depends on the version of gcc. The kernel keeps 15
 # characters of it.
 as=$(basename "$(gcc -print-prog-name=as)")
-files=${FILES:-$((KUNWIND_LONG ? 160 : 40))}
+files=${FILES:-$((KUNWIND_LONG ? 160 : 20))}
 make_project "$project" "$files"
 before=$(grep -P '^(reason|stat)\t' /dev/kunwind)
 late=$(late)

@@ -69,10 +69,10 @@ check_fails 125 "run: wrong usage" kunwind run --nonsense true
 # perf starts its counters at the first exec. With perf inside, that is the command's.
 samples() { perf script -i "$tmp/perf.data" -F comm,ip,dso 2>/dev/null | grep -c "^$1 "; }
 if perf record -q -e cpu-clock -F 20000 -g -o "$tmp/perf.data" -- true 2>/dev/null; then
-	check "run: perf records a command" kunwind run -- perf record -q -e cpu-clock -F 20000 -g -o "$tmp/perf.data" -- ls -lR /usr/bin
+	check "run: perf records a command" kunwind run -- perf record -q -e cpu-clock -F 20000 -g -o "$tmp/perf.data" -- ls -l /usr/sbin
 	like "$(samples ls)" "^[1-9]" "run: perf has samples of the command"
 	is "$(samples kunwind)" 0 "run: perf inside has no samples of kunwind"
-	check "run: perf records kunwind run" perf record -q -e cpu-clock -F 20000 -g -o "$tmp/perf.data" -- kunwind run ls -lR /usr/bin
+	check "run: perf records kunwind run" perf record -q -e cpu-clock -F 20000 -g -o "$tmp/perf.data" -- kunwind run ls -l /usr/sbin
 	diag "perf outside: $(samples kunwind) samples of kunwind, $(samples ls) of the command, at 20,000 Hz"
 else
 	skip "run: perf" "no perf for this kernel"

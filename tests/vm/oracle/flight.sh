@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+#
+# Functions of the VM's tests for kunwind record --flight. Sourced.
+
+# shellcheck source=tests/vm/lib/tap.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../lib/tap.sh"
+
+# functions TRACE EVENT [PID [FIELD]]: of the first such event, innermost first
+functions() {
+	kunwind show --tsv --event "$2" ${3:+--pid "$3"} "$1" | awk -F '\t' -v field="${4-}" '
+		$1 == "event" { if (found) exit; found = index(" " $9 " ", field) }
+		$1 == "frame" && found { printf "%s ", $5 == "" ? "?" : $5 }'
+}
+# Starts a recorder in the background; returns when it is ready. $recorder is its PID.
+start_recorder() { # OPTION...
+	kunwind record --json "$@" 2>err &
+	recorder=$!
+	until grep -q '"flight"' err || ! kill -0 $recorder 2>/dev/null; do sleep 0.1; done
+}
+snapshots() { find "$1" -maxdepth 1 -name 'snapshot-*' 2>/dev/null | wc -l; }
+has_snapshots() { [ "$(snapshots "$1")" -ge "$2" ] && grep -q '"why": "SIGUSR1"' err; }
