@@ -10,11 +10,13 @@
  * up for a later time, the parent's entries are applied anew up to the fork.
  * Mappings of a live process are entries before all others.
  *
- * A mapping that takes the place of another one is reported after an unmap. If it is
- * not, events were lost: each processor's buffer overwrites its own oldest events, so a
- * snapshot may have a fork whose exec it has not. What the process had at the fork is
- * then false since that exec. Such contradictions are searched for before the first
- * look-up, and kunwind_maps_find() takes them into account.
+ * If a mapping replaces another one, the trace reports an unmap first. A mapping
+ * without that unmap contradicts the older one, and shows that events were lost.
+ * Each processor's buffer overwrites its own oldest events, so a snapshot may
+ * have a fork without the exec after it. From the exec on, the process no longer
+ * has the mappings that it had at the fork. If a process has new entries, a
+ * look-up first searches those after its last fork, exec or exit for
+ * contradictions. kunwind_maps_find() takes them into account.
  *
  * Memory: 48 bytes for each mapping reported or read from /proc; 32 for each
  * that is mapped in a process that was looked up, or in an ancestor of one. A
@@ -268,7 +270,7 @@ static bool differ(const struct kunwind_range *a, const struct kunwind_range *b)
 	return a->bias != b->bias || a->object != b->object;
 }
 
-/* Whether @m maps something else where the process has a mapping. */
+/* Whether @m overlaps a mapping of another object, or with another bias. */
 static bool contradicts(const struct process *p, const struct kunwind_range *m)
 {
 	size_t i;
@@ -385,7 +387,10 @@ const struct kunwind_range *kunwind_maps_find(struct kunwind_maps *maps, int pid
 	later = p->contradicted ? look_ahead(p, addr) : NULL;
 	if (!later || !differ(later, &p->now[i]))
 		return &p->now[i];
-	/* A lost exec soon follows the fork. Otherwise it is not known when @later took the place. */
+	/*
+	 * Directly after a fork, assume that the lost exec soon followed. In other
+	 * cases, the time at which @later replaced the mapping is not known.
+	 */
 	return p->at && p->history[p->at - 1].kind == FORK ? later : NULL;
 }
 

@@ -59,8 +59,8 @@ bool kunwind_maps_knows(const struct kunwind_maps *maps, int pid);
  * Times that increase from call to call are fast. A mapping that the trace
  * reports late (in a state dump after the first events, or after the exit of
  * execve) is found among the events up to the process's next exec, fork or exit.
- * Return: NULL if none held it, or if lost events leave it unknown; valid until the
- * next call.
+ * Return: NULL if no mapping held @addr, or if the mapping is not known because
+ * events were lost; valid until the next call.
  */
 const struct kunwind_range *kunwind_maps_find(struct kunwind_maps *maps, int pid,
 						uint64_t addr, int64_t time);

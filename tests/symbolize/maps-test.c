@@ -123,8 +123,8 @@ static const struct test tests[] = {
 		{ ASK, 2, 25, 0x1000, 0, "a" },
 		{ ASK, 1, 35, 0x1000, 0, "b" },
 		{ ASK, 2, 35, 0x1000, 0, "a" } } },
-	/* Each processor's buffer overwrites its oldest events, so a snapshot has gaps. */
-	{ "lost exec after a fork: a mapping that contradicts the parent's is the child's", {
+	/* Each processor's buffer overwrites its oldest events, so a snapshot may have gaps. */
+	{ "lost exec after a fork: a mapping that contradicts the parent's counts from the fork", {
 		{ MAP, 1, 10, 0x1000, 0x3000, "a" },
 		{ FORK, 1, 20, 2, 0, NULL },
 		{ MAP, 2, 40, 0x2000, 0x4000, "b" },
@@ -133,7 +133,7 @@ static const struct test tests[] = {
 		{ ASK, 2, 30, 0x1000, 0, "a" },
 		{ ASK, 1, 30, 0x2000, 0, "a" },
 		{ ASK, 2, 50, 0x2000, 0, "b" } } },
-	{ "lost exec: what was mapped before another mapping of the same addresses is not known", {
+	{ "lost exec: until a mapping that contradicts an older one, neither is found", {
 		{ MAP, 1, 10, 0x1000, 0x3000, "a" },
 		{ MAP, 1, 40, 0x2000, 0x4000, "b" },
 		{ ASK, 1, 30, 0x2000, 0, NULL },

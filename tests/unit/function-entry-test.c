@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * function-entry-test.c - the entry of a function, by the padding before it or
- * by Go's check of the stack; and that of main()
+ * by Go's check of the stack; and the entry of main()
  */
 #include "../../kmod/core/nocfi/function_entry.h"
 #include "../../kmod/core/walk/mem.h"
@@ -34,7 +34,7 @@ static void is(s64 got, s64 want, const char *name)
 		printf("# got %ld, wanted %ld\n", (long)got, (long)want);
 }
 
-/* What main() the code at a program's entry point passes to libc. */
+/* The address of main() that the code at the entry point passes to libc. */
 static void test_main(void)
 {
 	static const struct {
@@ -51,17 +51,17 @@ static void test_main(void)
 		{ "musl, whose code calls C code",
 		  "31 ed 48 8d 35 00 01 00 00 e8 02 00 00 00 0f 0b 48 8d 3d 00 01 00 00 e9 00 10 00 00",
 		  0x117 },
-		{ "the same, by a jump",
+		{ "musl, whose code jumps to C code",
 		  "31 ed e9 02 00 00 00 0f 0b 48 8d 3d 00 01 00 00 e9 00 10 00 00", 0x110 },
-		{ "two calls before it",
+		{ "a second call without an address ends the search",
 		  "e8 01 00 00 00 90 e8 01 00 00 00 90 48 8d 3d 00 01 00 00 e8 00 10 00 00", -1 },
-		{ "lea to another register", "48 8d 35 00 01 00 00 ff 15 00 00 00 00", -1 },
-		{ "lea to %r15", "4c 8d 3d 00 01 00 00 ff 15 00 00 00 00", -1 },
-		{ "mov to %r15", "49 c7 c7 00 02 01 00 ff 15 00 00 00 00", -1 },
-		{ "mov to %r15d", "41 bf 00 02 01 00 ff 15 00 00 00 00", -1 },
-		{ "lea relative to a register", "48 8d 7e 08 ff 15 00 00 00 00", -1 },
-		{ "a return", "c3 48 8d 3d 00 01 00 00 e8 00 10 00 00", -1 },
-		{ "an unknown instruction", "06 48 8d 3d 00 01 00 00 e8 00 10 00 00", -1 },
+		{ "lea to %rsi does not count", "48 8d 35 00 01 00 00 ff 15 00 00 00 00", -1 },
+		{ "lea to %r15 does not count", "4c 8d 3d 00 01 00 00 ff 15 00 00 00 00", -1 },
+		{ "mov to %r15 does not count", "49 c7 c7 00 02 01 00 ff 15 00 00 00 00", -1 },
+		{ "mov to %r15d does not count", "41 bf 00 02 01 00 ff 15 00 00 00 00", -1 },
+		{ "lea relative to a register does not count", "48 8d 7e 08 ff 15 00 00 00 00", -1 },
+		{ "a return ends the search", "c3 48 8d 3d 00 01 00 00 e8 00 10 00 00", -1 },
+		{ "an unknown instruction ends the search", "06 48 8d 3d 00 01 00 00 e8 00 10 00 00", -1 },
 	};
 	struct kunwind_mem mem = { .lo = AT, .hi = AT + BYTES, .delta = (u64)(uintptr_t)code - AT };
 	const char *hex;

@@ -148,16 +148,16 @@ static void test_called(void)
 	step(0x409, &reason, &how);
 	tap_ok(reason == KUNWIND_COMPLETE && how.method == KUNWIND_BY_ENTRY &&
 	       walk.regs.r[KUNWIND_RA] == CODE + 0x802 && walk.regs.r[KUNWIND_RSP] == WORD(2),
-	       "called: main() is known by the code at the program's entry point");
+	       "called: main() is found by the code at the program's entry point");
 	stack[1] = 0;
 	stack[0] = CODE + 0x802;
 	walk.regs.r[KUNWIND_RSP] = STACK;
 	step(0x409, &reason, &how);
-	tap_ok(reason == KUNWIND_NO_RULE, "called: main(), whose return address is no address of code");
+	tap_ok(reason == KUNWIND_NO_RULE, "called: main() without a return address gives no step");
 	stack[1] = call(0x600, 0x700);
 	walk.regs.r[KUNWIND_RSP] = STACK;
 	step(0x409, &reason, &how);
-	tap_ok(reason == KUNWIND_NO_RULE, "called: main(), by a call that leads to another function");
+	tap_ok(reason == KUNWIND_NO_RULE, "called: main() gives no step if the call leads elsewhere");
 	ranges->entry = 0;
 
 	/* a JIT's frame pointer; the words below it cannot be read */

@@ -626,7 +626,7 @@ static void take_signals(struct record *record)
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
-	/* without COMMAND, any of these ends the recording, and the children are only helpers */
+	/* Without COMMAND, no end of a child process ends the recording. */
 	if (record->command)
 		sigaddset(&set, SIGCHLD);
 	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)

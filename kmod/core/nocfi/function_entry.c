@@ -7,9 +7,10 @@
  * callbacks of Go, main()). If the entry is known, the code from there on says
  * where the return address is (code_analysis.c).
  *
- * main() is the address that the code at the program's entry point passes to libc:
- * lea n(%rip), %rdi, or mov $n, %rdi, before the first call or jump. musl's code at
- * the entry point first calls C code, which does that.
+ * The code at the program's entry point passes the address of main() to libc in
+ * rdi: lea n(%rip), %rdi, or mov $n, %rdi or %edi, before its first call or
+ * unconditional jump. musl's code there first calls a C function, which passes
+ * the address in the same way. Therefore one direct call or jump is followed.
  *
  * For other functions, two marks at a multiple of 16 bytes show an entry:
  *   - Nine bytes of int3 or more before it. Linkers (Go's, lld) fill the
@@ -22,7 +23,7 @@
  * A breakpoint may have replaced the first byte at the entry.
  *
  * Bounds: MOST_CHUNKS * CHUNK words. Each chunk costs two units of the budget.
- * MOST_START_INSNS instructions for main().
+ * The search for main() decodes at most MOST_START_INSNS instructions.
  *
  * What it does not do: find the entry of each function. The nearest entry that
  * is found may be of a function before the one at the address. Then

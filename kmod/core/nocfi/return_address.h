@@ -34,7 +34,7 @@ struct kunwind_candidate {
 	u64 target;		/* where the call before @ra leads; 0: not known, or no call */
 	s32 rbp_at;		/* if proven: the caller's rbp, as in struct kunwind_code */
 	bool resumes;		/* follows no call: interrupted code continues there */
-	bool by_calls;		/* counted from rsp, on a path with a call that may not return */
+	bool by_calls;		/* @slot is counted from rsp; a call on the path may not return */
 };
 
 /* The frame that has no rule. bp counts only if bp_known. */

@@ -222,7 +222,7 @@ static bool kunwind_walk_attr return_by(struct kunwind_walk *walk,
 	c->rbp_at = code.rbp_at;
 	c->resumes = code.resumes;
 	c->by_calls = code.depth >= 0 && (!exact || code.calls);
-	/* With calls, the push aligns the stack for one, and the return is another function's. */
+	/* If the code calls, the push aligns the stack; the return is another function's. */
 	if (exact && code.pushed >= 0 &&
 	    (code.calls || kunwind_exact_pushed(walk, frame, code.pushed, c, &found)))
 		return !code.calls && found;
@@ -266,9 +266,9 @@ static bool kunwind_walk_attr return_by(struct kunwind_walk *walk,
 
 /*
  * As return_by(), except that code after a call that never returns should not
- * count as this frame's code. If the word is not proven, and a call may have left
- * its arguments below it, follows the code again, with KUNWIND_AHEAD_SKIPS. Then
- * the second result counts, also if it is false.
+ * count as this frame's code. If the word is not proven, and arguments of a call
+ * may lie below it, the code is followed again, with KUNWIND_AHEAD_SKIPS (not if
+ * it is a JIT's). Then the second result counts, even if it is false.
  */
 static bool kunwind_walk_attr one_return(struct kunwind_walk *walk,
 					 const struct kunwind_nocfi_frame *frame, bool exact,
@@ -603,7 +603,7 @@ static bool kunwind_walk_attr from_entry(struct kunwind_walk *walk,
 	return true;
 }
 
-/* The entry of main(), or else the nearest one before the frame's address. */
+/* Tries the entry of main(), then the nearest entry up to the frame's address. */
 static bool kunwind_walk_attr by_entry(struct kunwind_walk *walk, struct trial *t)
 {
 	const struct kunwind_nocfi_frame *frame = &t->frame;

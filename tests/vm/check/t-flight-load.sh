@@ -30,7 +30,7 @@ for _ in {1..50}; do /bin/true; done
 is "$(ls hand | wc -l)" 0 "flight: under load nothing is written"
 path=$(kunwind snapshot)
 is "$? $(snapshots hand) ${path%-*-*-*}" "0 1 $PWD/hand/snapshot-1" "kunwind snapshot: takes a snapshot and prints its path"
-# by the raw streams, because babeltrace2 takes long for 8 MB
+# Counts names in the raw streams, because babeltrace2 is slow to print 8 MB.
 mapped=$(find "$path" -type f ! -name metadata -exec cat {} + | grep -ao "libc[.]so[.]6" | wc -l)
 diag "$mapped mappings of libc in the snapshot"
 [ "$mapped" -gt 0 ] && [ "$mapped" -lt 10000 ]

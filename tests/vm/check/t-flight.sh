@@ -6,7 +6,7 @@
 # and then a whole trace of the last events
 #
 # fixtures/slow-call.c has one slow system call with a known stack.
-# t-flight-load.sh has snapshots that are taken by hand, under load.
+# t-flight-load.sh tests snapshots that are taken by hand, under load.
 
 # shellcheck source=tests/vm/oracle/flight.sh
 . "$(dirname "$0")/../oracle/flight.sh"

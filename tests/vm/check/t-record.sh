@@ -59,13 +59,13 @@ is "$? ${out##*: }" "125 sudo modprobe kunwind (kunwind doctor tells more)" "rec
 check "the module loads" modprobe kunwind
 
 # ------------------------------------------------ the first recording since boot
-# It starts the session daemon and loads the probe module. Their ends as children of
-# the recorder are not the end of the recording.
+# The recorder starts the session daemon and loads the probe module. The recording
+# goes on when these child processes end.
 kunwind record -a -q -e gettid -o since-boot &
 recorder=$!
 eventually "the first record -a: its session starts" started "kunwind-record-$recorder"
 sleep 2
-check "the first record -a: it records until a signal ends it" started "kunwind-record-$recorder"
+check "the first record -a: it still records after two seconds" started "kunwind-record-$recorder"
 kill -INT "$recorder"
 wait "$recorder"
 is "$?" 0 "the first record -a: SIGINT ends it"

@@ -6,7 +6,8 @@
 # shellcheck source=tests/vm/lib/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/tap.sh"
 
-# functions TRACE EVENT [PID [FIELD]]: of the first such event, innermost first
+# functions TRACE EVENT [PID [FIELD]]: prints the functions in the stack of the first
+# such event, innermost first
 functions() {
 	kunwind show --tsv --event "$2" ${3:+--pid "$3"} "$1" | awk -F '\t' -v field="${4-}" '
 		$1 == "event" { if (found) exit; found = index(" " $9 " ", field) }
