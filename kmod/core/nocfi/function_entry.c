@@ -80,7 +80,7 @@ static bool kunwind_walk_attr sets_rdi(const struct kunwind_insn *insn, u64 end,
 	if (insn->op == 0x8d && insn->wide && insn->modrm == 0x3d)	/* lea n(%rip), %rdi */
 		*address = end + (s64)insn->disp;
 	else if (insn->op == 0xc7 && insn->modrm == 0xc7)		/* mov $n, %rdi */
-		*address = (s64)insn->imm;
+		*address = insn->wide ? (u64)(s64)insn->imm : (u32)insn->imm;
 	else if (insn->op == 0xbf && !insn->wide)			/* mov $n, %edi */
 		*address = (u32)insn->imm;
 	else
