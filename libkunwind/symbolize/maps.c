@@ -15,8 +15,8 @@
  * Each processor's buffer overwrites its own oldest events, so a snapshot may
  * have a fork without the exec after it. From the exec on, the process no longer
  * has the mappings that it had at the fork. If a process has new entries, a
- * look-up first searches those after its last fork, exec or exit for
- * contradictions. kunwind_maps_find() takes them into account.
+ * look-up first searches them for contradictions. kunwind_maps_find() takes these
+ * into account.
  *
  * Memory: 48 bytes for each mapping reported or read from /proc; 32 for each
  * that is mapped in a process that was looked up, or in an ancestor of one. A
@@ -351,6 +351,18 @@ static void advance(const struct kunwind_maps *maps, struct process *p, size_t e
 	p->at = end;
 }
 
+/* Applies all entries that were not searched for contradictions, program by program. */
+static void check(const struct kunwind_maps *maps, struct process *p)
+{
+	size_t i;
+
+	for (i = p->checked; i < p->nr_history; i++)
+		if (p->history[i].kind > UNMAP)
+			advance(maps, p, i);
+	advance(maps, p, p->nr_history);
+	p->checked = p->nr_history;
+}
+
 static const struct kunwind_range *look_ahead(const struct process *p, uint64_t addr)
 {
 	size_t i;
@@ -371,10 +383,8 @@ const struct kunwind_range *kunwind_maps_find(struct kunwind_maps *maps, int pid
 
 	if (!p)
 		return NULL;
-	if (p->checked != p->nr_history) {
-		advance(maps, p, p->nr_history);
-		p->checked = p->nr_history;
-	}
+	if (p->checked != p->nr_history)
+		check(maps, p);
 	for (i = p->at; i > 0 && p->history[i - 1].time > time; i--)
 		;
 	while (i < p->nr_history && p->history[i].time <= time)

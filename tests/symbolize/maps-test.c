@@ -133,6 +133,15 @@ static const struct test tests[] = {
 		{ ASK, 2, 30, 0x1000, 0, "a" },
 		{ ASK, 1, 30, 0x2000, 0, "a" },
 		{ ASK, 2, 50, 0x2000, 0, "b" } } },
+	{ "lost exec after a fork, and later another exec: the contradiction counts", {
+		{ MAP, 1, 10, 0x1000, 0x3000, "a" },
+		{ FORK, 1, 20, 2, 0, NULL },
+		{ MAP, 2, 40, 0x2000, 0x4000, "b" },
+		{ EXEC, 2, 50, 0, 0, NULL },
+		{ MAP, 2, 51, 0x2000, 0x4000, "c" },
+		{ EXIT, 2, 60, 0, 0, NULL },
+		{ ASK, 2, 30, 0x2000, 0, "b" },
+		{ ASK, 2, 55, 0x2000, 0, "c" } } },
 	{ "lost exec: until a mapping that contradicts an older one, neither is found", {
 		{ MAP, 1, 10, 0x1000, 0x3000, "a" },
 		{ MAP, 1, 40, 0x2000, 0x4000, "b" },
