@@ -8,13 +8,7 @@
 
 # shellcheck source=tests/vm/oracle/flight.sh
 . "$(dirname "$0")/../oracle/flight.sh"
-need lttng babeltrace2 kunwind gcc
-
-fixtures=$PWD/tests/vm/fixtures
-json=$PWD/tests/tools/json_output.py
-cd "$KUNWIND_TMP" || exit 1
-gcc -O2 -fomit-frame-pointer -o slow-call "$fixtures/slow-call.c" || { echo "Bail out! the program does not build"; exit 1; }
-check "the module loads" modprobe kunwind
+flight_begin
 check "all processes are registered" kunwind system-wide on
 start_recorder --flight --memory 8M -a -o hand
 is "$(head -n 1 err | "$json" flight 2>&1)" "" "flight --json: the first line is as kunwind-json(5) says"

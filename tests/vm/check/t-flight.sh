@@ -10,13 +10,7 @@
 
 # shellcheck source=tests/vm/oracle/flight.sh
 . "$(dirname "$0")/../oracle/flight.sh"
-need lttng babeltrace2 kunwind gcc
-
-fixtures=$PWD/tests/vm/fixtures
-json=$PWD/tests/tools/json_output.py
-cd "$KUNWIND_TMP" || exit 1
-gcc -O2 -fomit-frame-pointer -o slow-call "$fixtures/slow-call.c" || { echo "Bail out! the program does not build"; exit 1; }
-check "the module loads" modprobe kunwind
+flight_begin
 
 # ------------------------------------------------ a trigger fires
 out=$(kunwind record --flight --trigger 'flock > 1s' -o slow -- ./slow-call 1500 200 2>&1)

@@ -6,6 +6,16 @@
 # shellcheck source=tests/vm/lib/tap.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/tap.sh"
 
+# Goes to the test's directory, builds slow-call there, and loads the module. $json is
+# the program that checks JSON.
+flight_begin() {
+	need lttng babeltrace2 kunwind gcc
+	local fixtures=$PWD/tests/vm/fixtures
+	json=$PWD/tests/tools/json_output.py
+	cd "$KUNWIND_TMP" || exit 1
+	gcc -O2 -fomit-frame-pointer -o slow-call "$fixtures/slow-call.c" || { echo "Bail out! the program does not build"; exit 1; }
+	check "the module loads" modprobe kunwind
+}
 # functions TRACE EVENT [PID [FIELD]]: prints the functions in the stack of the first
 # such event, innermost first
 functions() {
