@@ -19,13 +19,6 @@ static inline bool kunwind_walk_attr is_call(const struct kunwind_insn *insn)
 			      (insn->op == 0xff && (insn->modrm >> 3 & 7) == 2));
 }
 
-static inline bool kunwind_walk_attr is_branch(const struct kunwind_insn *insn)
-{
-	if (insn->map)
-		return insn->map == 1 && !insn->vex && insn->op >> 4 == 8;
-	return insn->op >> 4 == 7 || (insn->op >= 0xe0 && insn->op <= 0xe3);
-}
-
 /* Whether this is a conditional jump, other than jrcxz and loop. */
 static inline bool kunwind_walk_attr jumps(const struct kunwind_insn *insn)
 {
@@ -34,6 +27,12 @@ static inline bool kunwind_walk_attr jumps(const struct kunwind_insn *insn)
 	if (insn->map)
 		return insn->map == 1 && !insn->vex && op >= 0x80 && op <= 0x8f;
 	return op >= 0x70 && op <= 0x7f;
+}
+
+/* The same, or jrcxz or loop. */
+static inline bool kunwind_walk_attr is_branch(const struct kunwind_insn *insn)
+{
+	return jumps(insn) || (!insn->map && insn->op >= 0xe0 && insn->op <= 0xe3);
 }
 
 /* Whether the code after this instruction runs only if a jump leads there. */
