@@ -36,7 +36,6 @@ static u32 jhash2(const u32 *words, u32 nr, u32 seed)
 		seed = (seed ^ *words++) * 16777619;
 	return seed;
 }
-#define pr_notice(...)		do { } while (0)
 #define pr_notice_once(...)	do { } while (0)
 static void *copy(void *to, const void *from, size_t size) { return size ? memcpy(to, from, size) : to; }
 #define memcpy			copy	/* 0 bytes to NULL, too */
