@@ -34,7 +34,7 @@
 	M(RBP, "rbp", CODE, ALIGNED, by_proven_rbp)		/* 2 words of stack */		\
 	M(NEAREST, "nearest", CODE, ALIGNED, by_proven_word)	/* 512 words of stack */	\
 	M(RBP_HANDLER, "rbp_handler", CODE, ALIGNED, by_handler)	/* nothing more */	\
-	M(ENTRY, "entry", CODE, ALIGNED | OF_FILE, by_entry) /* 2,048 words, 4,096 instructions */ \
+	M(ENTRY, "entry", CODE, ALIGNED | OF_FILE, by_entry) /* 2,048 words, 8,224 instructions */ \
 	M(FP, "fp", FP, ALIGNED | GUESS, guess_rbp)		/* nothing more */		\
 	M(SCAN, "scan", SCAN, ALIGNED | GUESS, guess_word)	/* 2 words of stack */
 
