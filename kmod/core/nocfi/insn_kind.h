@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * insn_kind.h - kinds of instructions that the code still to run consists of
- * (code_ahead.c)
+ * insn_kind.h - kinds of instructions, for the files that follow code without
+ * unwind information
  */
 #ifndef _KUNWIND_INSN_KIND_H
 #define _KUNWIND_INSN_KIND_H
@@ -29,7 +29,7 @@ static inline bool kunwind_walk_attr jumps(const struct kunwind_insn *insn)
 	return op >= 0x70 && op <= 0x7f;
 }
 
-/* The same, or jrcxz or loop. */
+/* Whether this is any conditional jump, jrcxz and loop included. */
 static inline bool kunwind_walk_attr is_branch(const struct kunwind_insn *insn)
 {
 	return jumps(insn) || (!insn->map && insn->op >= 0xe0 && insn->op <= 0xe3);
@@ -81,8 +81,9 @@ struct before {
 };
 
 /*
- * Whether another function may begin with the instruction @at: after a call, and
- * nops that align it, or if it is endbr64. Then the call never returns.
+ * Whether another function may begin with the instruction @at, because the call
+ * before it may never return: nops after the call align the instruction, or it
+ * is endbr64. To be called for each instruction in turn; keeps @before.
  */
 static inline bool kunwind_walk_attr begins_other(struct before *before,
 						  const struct kunwind_insn *insn, u64 at)
