@@ -163,7 +163,7 @@ help:
 	@echo '            some others (10,000 samples in t-sampler)'
 	@echo 'check-selftrace  trace every kernel event with user stacks, by ftrace, perf and LTTng: the'
 	@echo '            module does not cause its own work (15 min)'
-	@echo 'check-planted  plant some 1,100 bugs, one at a time in a copy of the tree: which do the tests'
+	@echo 'check-planted  plant some 1,400 bugs, one at a time in a copy of the tree: which do the tests'
 	@echo '            find? (hours; UNIT=1: without the VM, 30 min; ROOM=core;'
 	@echo '            NAMES="core/cache-*"; JOBS=2)'
 	@echo 'check-releases  run the VM tests on Debian 12, 13 and sid, each with its own kernel and'
@@ -179,7 +179,7 @@ help:
 	@echo 'check-runtimes  compare native frames in OpenJDK, Python -X perf, Ruby, PHP, Go with C, and'
 	@echo "            coroutines with the programs' own records (4 min); RELEASE: in that release's root,"
 	@echo '            with the packages that it has (trixie: -X perf)'
-	@echo 'check-steps  walk at every instruction of some 40 programs and 150 builds, compared with a shadow'
+	@echo 'check-steps  walk at every instruction of some 40 programs and 130 builds, compared with a shadow'
 	@echo '            stack, libdw and libunwind (an hour on two busy cores); NAMES="python3 work-gcc-*";'
 	@echo '            JOBS=2; INSTALL=1: install missing programs'
 	@echo 'fuzz        run the core under libFuzzer for SECONDS (60) in all; TARGET: build, rows,'
