@@ -17,7 +17,7 @@
  * kunwind_code_ahead() - where the code from @from on finds its return address
  * @i386: the code is 32-bit code
  * @how: 0, or KUNWIND_AHEAD_* (only for 64-bit code)
- * @code: out: depth or frame (the other is -1), rbp_at, resumes, unsure
+ * @code: out: all fields; depth or frame is -1
  *
  * Returns false if this is not known. The result may be wrong if other code
  * directly follows a call that never returns: it may then describe that other
