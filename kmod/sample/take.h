@@ -15,7 +15,7 @@ struct seq_file;
 #define KUNWIND_SKIP_NAMES(X)							\
 	X(IDLE, "idle")			/* the idle task runs */			\
 	X(UNREGISTERED, "unregistered")	/* sample_all is N */				\
-	X(DISABLED, "disabled")		/* kill switch, or no required hook */		\
+	X(DISABLED, "disabled")		/* enabled=N, or a hook is missing */		\
 	X(NESTED, "nested")		/* an NMI during a sample */
 
 enum kunwind_skip {

@@ -3,11 +3,10 @@
  * emitter.c - memory and probe of the event kunwind_callstack, while it is on
  *
  * Memory: 36 KB for each of four contexts of each CPU, 84 KB for its ids of
- * stacks (stack_ids.c), and 8 KB. The task that
- * turns the event on allocates it, and gets -ENOMEM if that fails. The probe
- * cannot be registered there, because the lock of the tracepoints is held; a
- * work item registers it some milliseconds later. The same work item removes
- * the probe and frees the memory.
+ * stacks (stack_ids.c), and 8 KB. The task that turns the event on allocates it,
+ * and gets -ENOMEM if that fails. The probe cannot be registered there, because
+ * the lock of the tracepoints is held; a work item registers it some
+ * milliseconds later. The same work item removes the probe and frees the memory.
  *
  * The kernel can turn the event on before the module's init, and turns it off
  * after the module's exit. Therefore kunwind_emitter_begin() and

@@ -52,7 +52,7 @@ struct process {
 	size_t nr_live;			/* of these, read from /proc */
 	size_t at;			/* entries that were applied */
 	size_t checked;			/* entries that were searched for contradictions */
-	bool contradicted;
+	bool contradicted;		/* a mapping contradicts an older one: events were lost */
 	struct kunwind_range *now;	/* by start, disjoint */
 	size_t nr_now, cap_now;
 };

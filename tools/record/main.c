@@ -626,7 +626,7 @@ static void take_signals(struct record *record)
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
-	/* Without COMMAND, no end of a child process ends the recording. */
+	/* Without COMMAND, the recording does not end when a child process ends. */
 	if (record->command)
 		sigaddset(&set, SIGCHLD);
 	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
