@@ -117,12 +117,16 @@ static bool known(const struct reading *r, const struct vm_area_struct *vma,
 	return true;
 }
 
+/*
+ * munmap() leaves the address in the mm. The program may map memory of its own
+ * there, which is anonymous; the vDSO is not.
+ */
 static bool is_vdso(const struct vm_area_struct *vma)
 {
 	const struct mm_struct *mm = vma->vm_mm;
 
-	return !vma->vm_file && mm->context.vdso && mm->context.vdso_image &&
-	       vma->vm_start == (unsigned long)mm->context.vdso;
+	return !vma->vm_file && !vma_is_anonymous(vma) && mm->context.vdso &&
+	       mm->context.vdso_image && vma->vm_start == (unsigned long)mm->context.vdso;
 }
 
 static struct kunwind_object *object_of(const struct vm_area_struct *vma,

@@ -31,7 +31,9 @@ struct vm_area_struct {
 	unsigned long vm_start, vm_end, vm_flags, vm_pgoff;
 	struct file *vm_file;
 	struct mm_struct *vm_mm;
+	bool special;			/* a mapping of the kernel's, like the vDSO */
 };
+#define vma_is_anonymous(vma)	(!(vma)->vm_file && !(vma)->special)
 
 #define MOST	64
 static struct vm_area_struct vmas[MOST];
@@ -216,7 +218,13 @@ static void object_init(struct kunwind_object *object, u64 ino)
 static void map(unsigned long start, unsigned long len, unsigned long flags, struct file *file,
 		unsigned long pgoff)
 {
-	vmas[nr_vmas++] = (struct vm_area_struct){ start, start + len, flags, pgoff, file, &mm };
+	vmas[nr_vmas++] = (struct vm_area_struct){ start, start + len, flags, pgoff, file, &mm, false };
+}
+
+static void map_vdso(void)
+{
+	map(AT(9), 0x2000, VM_EXEC, NULL, 0);
+	vmas[nr_vmas - 1].special = true;
 }
 
 static void begin(void)
@@ -287,7 +295,7 @@ static void test_mappings(void)
 	map(AT(0), 0x4000, VM_EXEC, &files[0], 3);
 	map(AT(1), 0x4000, 0, &files[1], 0);
 	map(AT(2), 0x2000, VM_EXEC, NULL, AT(2) >> 12);
-	map(AT(9), 0x2000, VM_EXEC, NULL, 0);
+	map_vdso();
 	tap_ok(!reads(false) && !kunwind_space_dirty(space) && space->ranges->nr == 3,
 	       "mappings: those of code are known, those of data are not");
 	tap_ok(is(0, AT(0), 0x4000, &objects[0], 0x3000) && range(0)->table &&
@@ -305,6 +313,12 @@ static void test_mappings(void)
 	tap_ok(told == 2, "mappings: each one with a name emits kunwind_map");
 	reads(true);
 	tap_ok(told == 2 && looked_up == 1, "mappings: a second read emits nothing and looks no file up");
+	/* the program unmaps the vDSO, and makes code of its own there */
+	vmas[3].special = false;
+	kunwind_space_mapped(space, AT(9), AT(9) + 0x2000, 0, true);
+	reads(false);
+	tap_ok(is(2, AT(9), 0x2000, &kunwind_object_anonymous, 0) && !range(2)->table,
+	       "mappings: memory at the address of the former vDSO has no object");
 	end("mappings");
 }
 
@@ -331,7 +345,7 @@ static void test_names(void)
 	map(AT(1), 0x1000, VM_EXEC, &files[0], 4);
 	map(AT(2), 0x1000, VM_EXEC, &files[1], 0);
 	map(AT(3), 0x1000, VM_EXEC, NULL, 0);
-	map(AT(9), 0x2000, VM_EXEC, NULL, 0);
+	map_vdso();
 	files[1].path = "/usr/lib/y";
 	reads(false);
 	tap_ok(called(space, 0, "/usr/lib/x") && called(space, 2, "/usr/lib/y") && called(space, 3, NULL) &&
@@ -456,7 +470,7 @@ static void test_jit(void)
 	map(AT(1), 0x2000, 0, NULL, 0);
 	map(AT(2), 0x2000, VM_EXEC, &files[0], 0);
 	map(AT(3), 0x2000, VM_EXEC, &memfd, 2);
-	map(AT(9), 0x2000, VM_EXEC, NULL, 0);
+	map_vdso();
 	reads(false);
 	tap_ok(!change(AT(0) + 0x100, 0x300, &jits[0]) && is(0, AT(0), 0x100, &kunwind_object_anonymous, 0) &&
 	       is(1, AT(0) + 0x100, 0x300, &jits[0], 0) && !range(1)->bias && range(1)->table &&
