@@ -536,6 +536,14 @@ int kunwind_space_read_mappings(struct kunwind_space *space, struct mm_struct *m
 		return 0;
 	kunwind_snapshot_settle(snapshot);
 	err = wait_for_objects(snapshot, max(left, 0L), patient);
+	kunwind_snapshot_put(snapshot);
+	/*
+	 * During the wait, other threads may have replaced mappings, which are
+	 * still alive in the old snapshot.
+	 */
+	snapshot = kunwind_space_snapshot(space);
+	if (!snapshot)
+		return err;
 	kunwind_snapshot_settle(snapshot);
 	kunwind_snapshot_announce(snapshot, READ_ONCE(space->tgid));
 	kunwind_snapshot_put(snapshot);

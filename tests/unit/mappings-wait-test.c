@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mappings-wait-test.c - a task that reads its mappings waits for tables: how
+ * long, and what it announces then
+ */
+#include "mappings-scene.h"
+
+/* Another thread unmaps the file for which a task waits, and maps data there. */
+static void is_replaced(void)
+{
+	nr_vmas = 1;
+	kunwind_space_mapped(space, AT(1), AT(1) + 0x2000, 0, false);
+	objects[1].state = KUNWIND_OBJECT_READY;
+}
+
+static void test_wait_announces(void)
+{
+	begin();
+	map(AT(0), 0x2000, VM_EXEC, &files[0], 0);
+	map(AT(1), 0x2000, VM_EXEC, &files[1], 0);
+	objects[1].state = KUNWIND_OBJECT_PENDING;
+	during_wait = is_replaced;
+	reads(false);
+	tap_ok(told == 1, "mapping replaced during a wait for its table: it is not announced");
+	end("mapping replaced during a wait");
+}
+
+static void test_waits(void)
+{
+	begin();
+	map(AT(0), 0x2000, VM_EXEC, &files[0], 0);
+	objects[0].state = KUNWIND_OBJECT_PENDING;
+	tap_ok(!reads(false) && waited == 100 && objects[0].stalls == 1 && stalled == 1,
+	       "wait: for a pending object at most the timeout, and it is counted");
+	hangs = true;
+	waited = 0;
+	reads(false);
+	tap_ok(!waited, "wait: none for a file system that hangs");
+	kunwind_space_read_mappings(space, &mm, false, 100, true);
+	tap_ok(waited == 100, "wait: a registration waits for a file system that hangs");
+	hangs = false;
+	objects[0].stalls = MAX_OBJECT_STALLS;
+	waited = 0;
+	reads(false);
+	tap_ok(!waited, "wait: none for an object after many timeouts");
+	objects[0].stalls = 0;
+	kunwind_enabled = false;
+	reads(false);
+	tap_ok(!waited, "wait: none while the module is switched off");
+	kunwind_enabled = true;
+	killed = true;
+	tap_ok(reads(false) == -EINTR, "wait: a killed task gets EINTR");
+	killed = false;
+	objects[0].state = KUNWIND_OBJECT_READY;
+	objects[0].building_parts = true;
+	reads(false);
+	tap_ok(!waited, "wait: none for the second stage of a build");
+	kunwind_space_read_mappings(space, &mm, false, 100, true);
+	tap_ok(waited == 100, "wait: a registration waits for the second stage of a build");
+
+	/*
+	 * another process's mappings: a task waits only a limited time for the
+	 * lock
+	 */
+	me.mm = NULL;
+	mmap_taken = true;
+	jiffies = 1000;
+	tap_ok(kunwind_space_read_mappings(space, &mm, true, 50, true) == -EAGAIN &&
+		       jiffies - 1000 >= 50 && jiffies - 1000 < 100 && !space->read_mutex.held,
+	       "wait: for another process's mmap_lock at most the timeout");
+	tap_ok(kunwind_space_read_mappings(space, &mm, true, 0, true) == -EAGAIN,
+	       "wait: none for another process's mmap_lock with timeout 0");
+	mmap_taken = false;
+	objects[0].state = KUNWIND_OBJECT_PENDING;
+	waited = 0;
+	tap_ok(!kunwind_space_read_mappings(space, &mm, true, 100, true) && waited == 100 && !kept &&
+	       mm.users == 1,
+	       "wait: another process's memory is not held during it");
+	objects[0].state = KUNWIND_OBJECT_READY;
+	mm.users = 0;
+	tap_ok(kunwind_space_read_mappings(space, &mm, true, 100, true) == -ESRCH &&
+	       !space->read_mutex.held && !mm.users,
+	       "mappings of a process that has ended: not read");
+	end("wait");
+}
+
+int main(void)
+{
+	kunwind_space_init();
+	test_wait_announces();
+	test_waits();
+	return tap_done();
+}
