@@ -137,8 +137,11 @@ void kunwind_snapshot_settle(struct kunwind_snapshot *snapshot)
 
 void kunwind_snapshot_announce(struct kunwind_snapshot *snapshot, pid_t tgid)
 {
+	const bool settled = READ_ONCE(snapshot->settled);
 	u32 i;
 
+	if (READ_ONCE(snapshot->announced))
+		return;
 	for (i = 0; i < snapshot->ranges.nr; i++) {
 		struct kunwind_detail *detail = &snapshot->detail[i];
 
@@ -150,6 +153,9 @@ void kunwind_snapshot_announce(struct kunwind_snapshot *snapshot, pid_t tgid)
 			continue;
 		kunwind_trace_map(tgid, &snapshot->ranges.range[i], detail);
 	}
+	/* Pairs with kunwind_snapshot_copy(). */
+	if (settled)
+		smp_store_release(&snapshot->announced, true);
 }
 
 /* Returns whether a dump reports range @i. */
@@ -219,6 +225,8 @@ struct kunwind_snapshot *kunwind_snapshot_copy(const struct kunwind_snapshot *fr
 	to->ranges.interpreter = from->ranges.interpreter;
 	to->ranges.nr = from->ranges.nr;
 	to->nr_maps = from->nr_maps;
+	/* Before the marks of the ranges. */
+	to->announced = smp_load_acquire(&from->announced);
 	for (i = 0; i < from->ranges.nr; i++) {
 		const struct kunwind_range *range = &from->ranges.range[i];
 

@@ -58,6 +58,7 @@ struct kunwind_detail {
 struct kunwind_snapshot {
 	refcount_t refs;
 	bool settled;		/* no object of a range is pending */
+	bool announced;		/* after it was settled, all its ranges were announced */
 	u32 nr_maps;		/* ranges that have an object other than the anonymous one */
 	size_t size;		/* charged to quota, bytes */
 	struct kunwind_quota *quota;	/* with a reference; NULL: nobody is charged */

@@ -114,7 +114,7 @@ static void sweep(struct work_struct *work)
 			snapshot = kunwind_snapshot_of(rcu_dereference(space->ranges));
 			if (snapshot && renew)
 				WRITE_ONCE(snapshot->ranges.id, kunwind_snapshot_new_id());
-			if (!snapshot || READ_ONCE(snapshot->settled))
+			if (!snapshot || READ_ONCE(snapshot->announced))
 				continue;
 			/* Made by fork: no process number for events yet. */
 			if (!READ_ONCE(space->tgid)) {
@@ -363,8 +363,11 @@ void kunwind_space_dup(struct mm_struct *old, struct mm_struct *new)
 		/* It may soon be wrong: the child reads its own mappings. */
 		snapshot = NULL;
 		child->read_seq = child->map_seq - 1;
-	} else if (snapshot && !READ_ONCE(snapshot->settled)) {
-		/* A copy: parent and child each announce the ranges. */
+	} else if (snapshot && !READ_ONCE(snapshot->announced)) {
+		/*
+		 * A copy: parent and child each announce the ranges. The parent
+		 * may do so only after kunwind_fork.
+		 */
 		pending = true;
 		snapshot = kunwind_snapshot_copy(snapshot);
 		if (snapshot)

@@ -185,7 +185,8 @@ bool kunwind_space_knows(struct kunwind_space *space, u64 start, u64 len);
 /*
  * fork copies @old to @new, and holds @old's mmap_lock. If children of @old are
  * registered, makes a space for @new with the same snapshot: shared, at a cost
- * that does not grow with it; or copied if some of its objects are pending. If
+ * that does not grow with it; or copied if it is not all announced yet, for
+ * example because some of its objects are pending. If
  * there is no memory, or during an mremap(), the child reads its own mappings.
  */
 void kunwind_space_dup(struct mm_struct *old, struct mm_struct *new);

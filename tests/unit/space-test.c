@@ -28,13 +28,15 @@ static unsigned int grace_periods, barriers;
 #include "../../kmod/space/snapshot.h"
 
 static u64 told_start;
+static pid_t told_tgid;
 static unsigned int told;
 
 static void kunwind_trace_map(pid_t tgid, const struct kunwind_range *range,
 			      const struct kunwind_detail *detail)
 {
-	(void)tgid, (void)detail;
+	(void)detail;
 	told_start = range->start;
+	told_tgid = tgid;
 	told++;
 }
 
@@ -159,6 +161,7 @@ static void begin(void)
 	space = kunwind_space_link(&mm, 100, true, false, GFP_KERNEL);
 	snapshot = list();
 	kunwind_snapshot_settle(snapshot);
+	kunwind_snapshot_announce(snapshot, 100);
 	publish(space, snapshot);
 }
 
@@ -364,6 +367,37 @@ static void test_fork(void)
 	       "fork: when the object is ready, both snapshots have its table");
 	kunwind_space_forget(&child_mm);
 	end("fork, object pending");
+
+	/* the object is ready, but no sweep has filled in the parent's snapshot */
+	begin();
+	objects[2].state = KUNWIND_OBJECT_PENDING;
+	publish(space, list());
+	kunwind_snapshot_settle(kunwind_snapshot_of(ranges_of(space)));
+	kunwind_snapshot_announce(kunwind_snapshot_of(ranges_of(space)), 100);
+	objects[2].state = KUNWIND_OBJECT_READY;
+	child = forked();
+	kunwind_space_forget(&mm);
+	WRITE_ONCE(child->tgid, 101);
+	told = 0;
+	flush_delayed_work(&sweeper);
+	tap_ok(told == 1 && told_tgid == 101 && told_start == AT(2),
+	       "fork: the child announces a mapping that became ready just before");
+	kunwind_space_forget(&child_mm);
+	end("fork, object just ready");
+
+	/* the parent has read its mappings, and will announce them next */
+	begin();
+	publish(space, list());
+	kunwind_snapshot_settle(kunwind_snapshot_of(ranges_of(space)));
+	child = forked();
+	kunwind_snapshot_announce(kunwind_snapshot_of(ranges_of(space)), 100);
+	WRITE_ONCE(child->tgid, 101);
+	told = 0;
+	flush_delayed_work(&sweeper);
+	tap_ok(told == NR && told_tgid == 101,
+	       "fork: the child announces the mappings that its parent has not announced yet");
+	kunwind_space_forget(&child_mm);
+	end("fork, not announced");
 
 	/* a mapping of the parent is not read yet */
 	begin();
