@@ -144,8 +144,10 @@ static int enter(struct mm_struct *mm, struct pid *tgid, u8 owner, u32 flags,
 			space = NULL;
 		}
 	}
+	/* The process may have a record in the space already. */
 	if (space && !inserted)
-		kunwind_space_unlink(space, children);
+		kunwind_space_unlink(space, process && kunwind_process_space(process) == space ?
+						    0 : pid_nr(tgid), children);
 	if (err && owner == BY_SYSTEM)
 		kunwind_process_missed(err);
 	spin_unlock(&kunwind_processes_lock);
@@ -304,7 +306,7 @@ static int inherit_new(struct task_struct *child, const struct kunwind_process_r
 						    &parent->registrar, space);
 	}
 	if (err) {
-		kunwind_space_unlink(space, true);
+		kunwind_space_unlink(space, child->tgid, true);
 		return err;
 	}
 	/* The parent has not read all yet, or there was no memory to share. */

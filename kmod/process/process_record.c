@@ -84,7 +84,8 @@ void kunwind_process_set_space(struct kunwind_process_record *process, struct ku
 
 	rcu_assign_pointer(process->space, space);
 	if (old)
-		kunwind_space_unlink(old, kunwind_process_wants_children(process));
+		kunwind_space_unlink(old, old == space ? 0 : pid_nr(process->pid),
+				     kunwind_process_wants_children(process));
 }
 
 void kunwind_process_drop(struct kunwind_process_record *process)

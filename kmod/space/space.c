@@ -84,6 +84,14 @@ static void sweep_soon(void)
 	kunwind_reap_queue(&sweeper, READ_ONCE(sweep_delay));
 }
 
+void kunwind_space_announce(struct kunwind_space *space, struct kunwind_snapshot *snapshot)
+{
+	pid_t tgid = READ_ONCE(space->tgid);
+
+	if (tgid > 0)
+		kunwind_snapshot_announce(snapshot, tgid);
+}
+
 /*
  * Settles all snapshots whose objects became done after the tasks stopped
  * waiting. One sweep handles all objects that are done by then. The next sweep
@@ -122,7 +130,7 @@ static void sweep(struct work_struct *work)
 				continue;
 			}
 			kunwind_snapshot_settle(snapshot);
-			kunwind_snapshot_announce(snapshot, READ_ONCE(space->tgid));
+			kunwind_space_announce(space, snapshot);
 		}
 		rcu_read_unlock();
 		cond_resched();
@@ -278,8 +286,8 @@ struct kunwind_space *kunwind_space_link(struct mm_struct *mm, pid_t tgid, bool 
 		if (space) {
 			space->processes++;
 			WRITE_ONCE(space->children, space->children + children);
-			if (!space->tgid)
-				/* kunwind_space_dup() has set none. */
+			/* kunwind_space_dup() has set none. */
+			if (space->tgid <= 0)
 				WRITE_ONCE(space->tgid, tgid);
 		}
 		spin_unlock(&spaces_lock);
@@ -295,10 +303,12 @@ struct kunwind_space *kunwind_space_link(struct mm_struct *mm, pid_t tgid, bool 
 	return space;
 }
 
-void kunwind_space_unlink(struct kunwind_space *space, bool children)
+void kunwind_space_unlink(struct kunwind_space *space, pid_t tgid, bool children)
 {
 	spin_lock(&spaces_lock);
 	WRITE_ONCE(space->children, space->children - children);
+	if (tgid && space->tgid == tgid)
+		WRITE_ONCE(space->tgid, KUNWIND_NO_TGID);
 	if (!--space->processes)
 		unhash(space);
 	spin_unlock(&spaces_lock);

@@ -40,8 +40,10 @@ struct kunwind_moves {
  *	not read yet, or there was no memory for a copy. Written under @lock
  * @fresh: exec made this space, and its program has not run yet
  * @hashed: it is in the hash; under the hash's lock
- * @tgid: process that it was made for, in the initial namespace; 0: fork made
- *	it, and its process is not known yet
+ * @tgid: process that kunwind_map names, in the initial namespace: the first
+ *	that used the space; 0: fork made it, and its process is not known yet;
+ *	KUNWIND_NO_TGID: that process does not use it any more, and no other
+ *	process was linked since
  * @refs: one for the hash, each process, and each task that works on it
  * @processes: number of processes that use it; under the hash's lock
  * @children: number of these whose children are registered; under the hash's
@@ -55,6 +57,8 @@ struct kunwind_moves {
  * @reader: task whose queued task work will read the mappings, or NULL
  *	(mm_hooks.c)
  */
+#define KUNWIND_NO_TGID	(-1)
+
 struct kunwind_space {
 	struct hlist_node node;
 	struct mm_struct *mm;
@@ -95,8 +99,13 @@ void kunwind_space_exit(void);
 struct kunwind_space *kunwind_space_link(struct mm_struct *mm, pid_t tgid, bool children,
 					 bool fresh, gfp_t gfp);
 
-/* A process does not use the space any more. Takes over its reference. */
-void kunwind_space_unlink(struct kunwind_space *space, bool children);
+/*
+ * Undoes kunwind_space_link(). Takes over the reference. @tgid: process that
+ * does not use the space any more, so that kunwind_map must not name it: the
+ * kernel may give its number to another process. 0: another link of the process
+ * remains.
+ */
+void kunwind_space_unlink(struct kunwind_space *space, pid_t tgid, bool children);
 
 /* Adds @nr (1 or -1) to the processes whose children are registered. */
 void kunwind_space_add_children(struct kunwind_space *space, int nr);
@@ -150,6 +159,9 @@ int kunwind_space_settle(unsigned long timeout);
 
 /* Returns whether mappings have changed since they were last read. */
 bool kunwind_space_dirty(struct kunwind_space *space);
+
+/* Announces @snapshot, unless the process to be named is not known. */
+void kunwind_space_announce(struct kunwind_space *space, struct kunwind_snapshot *snapshot);
 
 /*
  * [start, end) was mapped, or its protection changed. Marks the known ranges

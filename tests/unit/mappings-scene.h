@@ -273,7 +273,7 @@ static void end(const char *what)
 	bool good = true;
 	unsigned int i;
 
-	kunwind_space_unlink(space, true);
+	kunwind_space_unlink(space, 100, true);
 	for (i = 0; i < 10 && !llist_empty(&reaped); i++)
 		flush_delayed_work(&reap_work);
 	for (i = 0; i < 4; i++)

@@ -199,7 +199,7 @@ static void end(const char *what)
 	unsigned int i;
 
 	returns();
-	kunwind_space_unlink(space, true);
+	kunwind_space_unlink(space, 0, true);
 	for (i = 0; i < 10 && !llist_empty(&reaped); i++)
 		flush_delayed_work(&reap_work);
 	tap_ok(good && !module_refs && !mm.grabbed && refcount_read(&object.users) == 1,

@@ -200,6 +200,39 @@ static void test_known(void)
 	end("known children");
 }
 
+/* Two processes run in one mm, as after clone() with CLONE_VM. */
+static void test_shared_mm(void)
+{
+	struct one *ann, *child;
+	struct kunwind_space *space;
+
+	begin();
+	ann = start(1, ANN, 0);
+	registers(ann, ann, KUNWIND_REGISTER_CHILDREN);
+	registers(ann, ann, KUNWIND_REGISTER_CHILDREN);
+	space = kunwind_space_find(ann->task.mm);
+	tap_ok(space->tgid == ann->pid.nr, "shared mm: the first process names its mappings");
+	child = start(2, ANN, 0);
+	child->task.mm = ann->task.mm;
+	be(ann);
+	hook_perf_event_fork(&child->task);
+	tap_ok(space->tgid == ann->pid.nr && space->processes == 2,
+	       "shared mm: a child that joins leaves the name as it is");
+	ann->signal.live = 0;
+	ann->task.mm = NULL;
+	hook_exit_files(&ann->task);
+	ann->pid.task = NULL;
+	tap_ok(kunwind_space_find(child->task.mm) == space && space->tgid == KUNWIND_NO_TGID,
+	       "shared mm: no mapping is announced for the first process after its end");
+	/* the next process with that number */
+	max_user_processes = 1;
+	ann = start(3, ANN, 0);
+	ann->task.mm = child->task.mm;
+	tap_ok(registers(ann, ann, 0) == -ENOSPC && space->tgid == KUNWIND_NO_TGID,
+	       "shared mm: no mapping is announced for a process whose registration is refused");
+	end("shared mm");
+}
+
 static struct one *other;
 static void it_ends(void) { ends(other); }
 static void it_execs(void) { executes_as(other, BOB, 0, usual); }
@@ -343,6 +376,7 @@ int main(void)
 	test_registrar();
 	test_quota();
 	test_known();
+	test_shared_mm();
 	test_register();
 	test_all();
 	return tap_done();

@@ -92,7 +92,7 @@ static void test_names(void)
 	tap_ok(called(other, 0, "/opt/v/prog") && called(space, 0, "/usr/lib/x") &&
 	       kunwind_snapshot_of(other->ranges)->detail[0].object == &objects[0],
 	       "names: each process has its own name of an object");
-	kunwind_space_unlink(other, true);
+	kunwind_space_unlink(other, 101, true);
 
 	me.mm = &mm;
 	kunwind_space_mapped(space, AT(0), AT(0) + 0x1000, 0, true);

@@ -14,9 +14,7 @@
 static u64 sweep_costs;
 #undef cond_resched
 #define cond_resched()	((void)(now_ns += sweep_costs))
-static unsigned int grace_periods, barriers;
-#undef synchronize_rcu
-#define synchronize_rcu()	((void)grace_periods++)
+static unsigned int barriers;
 #undef rcu_barrier
 #define rcu_barrier()		((void)barriers++)
 
@@ -183,7 +181,7 @@ static void end(const char *what)
 	unsigned int i;
 
 	if (space)
-		kunwind_space_unlink(space, true);
+		kunwind_space_unlink(space, 100, true);
 	for (i = 0; i < 10 && !llist_empty(&reaped); i++)
 		flush_delayed_work(&reap_work);
 	for (i = 0; i < NR; i++)
@@ -605,7 +603,7 @@ static void test_links(void)
 	again = kunwind_space_link(&mm, 200, false, false, GFP_KERNEL);
 	tap_ok(again == space && space->processes == 2 && space->tgid == 100,
 	       "space: two processes of one mm share it");
-	kunwind_space_unlink(again, false);
+	kunwind_space_unlink(again, 200, false);
 	tap_ok(kunwind_space_find(&mm) == space && space->children == 1,
 	       "space: it stays as long as one process uses it");
 	refs = refcount_read(&space->refs);
@@ -636,27 +634,33 @@ static void test_links(void)
 	no_memory = 0;
 }
 
-static unsigned int freed_after;	/* how many grace periods */
-
-static void note_free(struct kunwind_reap *item)
+/* The first process of a space has ended; the kernel may use its number again. */
+static void test_names_of_links(void)
 {
-	(void)item;
-	freed_after = grace_periods;
-}
+	struct kunwind_snapshot *snapshot;
 
-/* A walk may still read an item when it is queued. */
-static void test_reap(void)
-{
-	struct kunwind_reap first, second;
-
-	grace_periods = freed_after = 0;
-	kunwind_reap(&first, note_free);
-	tap_ok(!grace_periods && !freed_after, "reap: the caller does not wait for a grace period");
-	kunwind_reap_flush();
-	tap_ok(freed_after == 1, "reap: an item is freed after a grace period that began when it was queued");
-	kunwind_reap(&second, note_free);
-	kunwind_reap_flush();
-	tap_ok(freed_after == 2, "reap: a later item is freed after a later grace period");
+	begin();
+	kunwind_space_link(&mm, 200, true, false, GFP_KERNEL);
+	kunwind_space_unlink(space, 100, true);
+	publish(space, list());
+	snapshot = kunwind_snapshot_of(ranges_of(space));
+	kunwind_snapshot_settle(snapshot);
+	told = 0;
+	kunwind_space_announce(space, snapshot);
+	sweep_soon();
+	flush_delayed_work(&sweeper);
+	tap_ok(!told, "shared space: no mapping is announced for a process that has left");
+	kunwind_space_link(&mm, 300, false, false, GFP_KERNEL);
+	kunwind_space_announce(space, snapshot);
+	tap_ok(told == NR && told_tgid == 300,
+	       "shared space: mappings are announced for the next process that joins");
+	kunwind_space_link(&mm, 300, false, false, GFP_KERNEL);
+	kunwind_space_unlink(space, 0, false);
+	kunwind_space_unlink(space, 200, true);
+	tap_ok(space->tgid == 300, "shared space: it keeps its process when others leave");
+	kunwind_space_unlink(space, 300, false);
+	space = NULL;
+	end("shared space");
 }
 
 /*
@@ -667,7 +671,7 @@ static void test_exit(void)
 	begin();
 	forked();
 	publish(space, list());
-	kunwind_space_unlink(space, true);
+	kunwind_space_unlink(space, 100, true);
 	space = NULL;
 	barriers = 0;
 	kunwind_space_exit();
@@ -688,7 +692,7 @@ int main(void)
 	test_dump();
 	test_sweep();
 	test_links();
-	test_reap();
+	test_names_of_links();
 	test_exit();
 	return tap_done();
 }
