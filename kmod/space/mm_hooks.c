@@ -196,6 +196,22 @@ static bool notrace runs_in(const struct mm_struct *mm)
 	return current->mm == mm && !(current->flags & (PF_KTHREAD | KUNWIND_PF_WORKERS | PF_EXITING));
 }
 
+/*
+ * [start, end) was mapped over. Emits kunwind_unmap, if it was known: for the
+ * current process, and for the process that kunwind_map names, if another one
+ * shares its memory.
+ */
+static void notrace announce_unmap(struct kunwind_space *space, u64 start, u64 end)
+{
+	const pid_t named = READ_ONCE(space->tgid);
+
+	if (!trace_kunwind_unmap_enabled() || !kunwind_space_knows(space, start, end - start))
+		return;
+	trace_kunwind_unmap(current->tgid, start, end);
+	if (named > 0 && named != current->tgid)
+		trace_kunwind_unmap(named, start, end);
+}
+
 /* @added: bytes of [start, end) that were not mapped before; 0: not known. */
 static void notrace mapped(const struct mm_struct *mm, u64 start, u64 end, u64 added, bool read)
 {
@@ -203,9 +219,8 @@ static void notrace mapped(const struct mm_struct *mm, u64 start, u64 end, u64 a
 
 	rcu_read_lock();
 	space = kunwind_space_find(mm);
-	if (space && trace_kunwind_unmap_enabled() && runs_in(mm) &&
-	    kunwind_space_knows(space, start, end - start))
-		trace_kunwind_unmap(current->tgid, start, end);
+	if (space && runs_in(mm))
+		announce_unmap(space, start, end);
 	if (space && kunwind_space_mapped(space, start, end, added, read) && runs_in(mm))
 		queue_read(space);
 	rcu_read_unlock();
@@ -267,8 +282,7 @@ struct mremap {
 /* Marks the known ranges in [start, end) as dead, and emits kunwind_unmap. */
 static void mark_dead(struct kunwind_space *space, u64 start, u64 end)
 {
-	if (trace_kunwind_unmap_enabled() && kunwind_space_knows(space, start, end - start))
-		trace_kunwind_unmap(current->tgid, start, end);
+	announce_unmap(space, start, end);
 	kunwind_space_mapped(space, start, end, 0, true);
 }
 

@@ -75,15 +75,16 @@ struct kunwind_hook { const char *function; };
 #define kunwind_hook_missing()					NULL
 #define _KUNWIND_EVENTS_H
 static u64 told_start, told_end;
+static int told[2];		/* processes that the last events named */
+static unsigned int nr_told;
 static bool listening;
 #define trace_kunwind_unmap_enabled()	listening
 static void trace_kunwind_unmap(int tgid, u64 start, u64 end)
 {
-	(void)tgid;
+	told[nr_told++ % 2] = tgid;
 	told_start = start;
 	told_end = end;
 }
-#define tgid	pid
 
 #define _KUNWIND_MAP_EVENT_H
 #include "../../kmod/object/object.h"
@@ -94,13 +95,10 @@ static void kunwind_trace_map(int number, const struct kunwind_range *range,
 {
 	(void)number, (void)range, (void)detail;
 }
-#undef tgid
 #include "../../kmod/space/snapshot.c"
 #include "../../kmod/space/reap.c"
 #include "../../kmod/space/space.c"
-#define tgid	pid
 #include "../../kmod/space/mm_hooks.c"
-#undef tgid
 
 /* ----------------------------------------- what these files need of others */
 
@@ -146,7 +144,7 @@ int kunwind_space_read_mappings(struct kunwind_space *of, struct mm_struct *mm, 
 #define NR	3
 
 static struct mm_struct mm;
-static struct task_struct me = { .mm = &mm, .pid = 100, .prio = 120 };
+static struct task_struct me = { .mm = &mm, .pid = 100, .tgid = 100, .prio = 120 };
 static struct kunwind_space *space;
 
 static void begin(void)
@@ -158,7 +156,7 @@ static void begin(void)
 	me.mm = &mm;
 	memset(&user_regs, 0, sizeof(user_regs));
 	ia32 = no_work = listening = false;
-	nr_queued = reads = forced = 0;
+	nr_queued = reads = forced = nr_told = 0;
 	refcount_set(&object.users, 1);
 	object.state = KUNWIND_OBJECT_PENDING;
 	space = kunwind_space_link(&mm, 100, true, false, GFP_KERNEL);
@@ -278,7 +276,16 @@ static void test_mprotect(void)
 	maps(__NR_mprotect, AT(1), 0x1000, AT(1), 0x4000, 0);
 	tap_ok(told_start == AT(1) && told_end == AT(1) + 0x1000,
 	       "event kunwind_unmap: it has the changed addresses");
+	tap_ok(nr_told == 1 && told[0] == 100, "event kunwind_unmap: it names the process once");
 	end("event kunwind_unmap");
+	begin();
+	listening = true;
+	me.tgid = 200;
+	maps(__NR_mprotect, AT(1), 0x1000, AT(1), 0x4000, 0);
+	tap_ok(nr_told == 2 && told[0] == 200 && told[1] == 100,
+	       "event kunwind_unmap of a process that shares memory: it names both processes");
+	me.tgid = 100;
+	end("event kunwind_unmap of a process that shares memory");
 	begin();
 	me.mm = NULL;
 	maps(__NR_mprotect, AT(1), 0x1000, AT(1), 0x4000, 0);
