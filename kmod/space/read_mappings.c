@@ -119,13 +119,13 @@ static bool known(const struct reading *r, const struct vm_area_struct *vma,
 
 /*
  * munmap() leaves the address in the mm. The program may map memory of its own
- * there, which is anonymous; the vDSO is not.
+ * there, which is anonymous (no vm_ops); the vDSO is not.
  */
 static bool is_vdso(const struct vm_area_struct *vma)
 {
 	const struct mm_struct *mm = vma->vm_mm;
 
-	return !vma->vm_file && !vma_is_anonymous(vma) && mm->context.vdso &&
+	return !vma->vm_file && vma->vm_ops && mm->context.vdso &&
 	       mm->context.vdso_image && vma->vm_start == (unsigned long)mm->context.vdso;
 }
 

@@ -33,9 +33,8 @@ struct vm_area_struct {
 	unsigned long vm_start, vm_end, vm_flags, vm_pgoff;
 	struct file *vm_file;
 	struct mm_struct *vm_mm;
-	bool special;			/* a mapping of the kernel's, like the vDSO */
+	const char *vm_ops;		/* of a file, or of a mapping of the kernel, like the vDSO */
 };
-#define vma_is_anonymous(vma)	(!(vma)->vm_file && !(vma)->special)
 
 #define MOST	64
 static struct vm_area_struct vmas[MOST];
@@ -232,7 +231,7 @@ static void map(unsigned long start, unsigned long len, unsigned long flags, str
 static void map_vdso(void)
 {
 	map(AT(9), 0x2000, VM_EXEC, NULL, 0);
-	vmas[nr_vmas - 1].special = true;
+	vmas[nr_vmas - 1].vm_ops = "special";
 }
 
 static void begin(void)

@@ -32,7 +32,7 @@ static void test_mappings(void)
 	reads(true);
 	tap_ok(told == 2 && looked_up == 1, "mappings: a second read emits nothing and looks no file up");
 	/* the program unmaps the vDSO, and makes code of its own there */
-	vmas[3].special = false;
+	vmas[3].vm_ops = NULL;
 	kunwind_space_mapped(space, AT(9), AT(9) + 0x2000, 0, true);
 	reads(false);
 	tap_ok(is(2, AT(9), 0x2000, &kunwind_object_anonymous, 0) && !range(2)->table,
