@@ -291,7 +291,8 @@ static int inherit_new(struct task_struct *child, const struct kunwind_process_r
 	struct kunwind_space *space;
 	int err;
 
-	space = kunwind_space_link(child->mm, child->tgid, true, false, GFP_ATOMIC);
+	/* inherit() names the child: no kunwind_map of it comes before kunwind_fork. */
+	space = kunwind_space_link(child->mm, 0, true, false, GFP_ATOMIC);
 	if (!space)
 		return -ENOMEM;
 	err = kunwind_process_insert(task_tgid(child), owners, parent ? parent->flags : 0,
@@ -306,7 +307,7 @@ static int inherit_new(struct task_struct *child, const struct kunwind_process_r
 						    &parent->registrar, space);
 	}
 	if (err) {
-		kunwind_space_unlink(space, child->tgid, true);
+		kunwind_space_unlink(space, 0, true);
 		return err;
 	}
 	/* The parent has not read all yet, or there was no memory to share. */
@@ -320,6 +321,7 @@ static bool inherit(struct task_struct *parent, struct task_struct *child)
 {
 	struct kunwind_process_record *process, *known;
 	u8 owners = whole_system ? BY_SYSTEM : 0;
+	struct kunwind_space *space;
 	int err;
 
 	lockdep_assert_held(&kunwind_processes_lock);
@@ -336,6 +338,9 @@ static bool inherit(struct task_struct *parent, struct task_struct *child)
 	}
 	if (trace_kunwind_fork_enabled())
 		trace_kunwind_fork(parent->tgid, child->tgid);
+	space = kunwind_space_find(child->mm);
+	if (space)
+		kunwind_space_name(space, child->tgid);
 	return true;
 }
 

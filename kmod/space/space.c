@@ -268,6 +268,20 @@ static void unhash(struct kunwind_space *space)
 	kunwind_space_put(space);
 }
 
+static void set_tgid(struct kunwind_space *space, pid_t tgid)
+{
+	lockdep_assert_held(&spaces_lock);
+	if (space->tgid <= 0)
+		WRITE_ONCE(space->tgid, tgid);
+}
+
+void kunwind_space_name(struct kunwind_space *space, pid_t tgid)
+{
+	spin_lock(&spaces_lock);
+	set_tgid(space, tgid);
+	spin_unlock(&spaces_lock);
+}
+
 struct kunwind_space *kunwind_space_link(struct mm_struct *mm, pid_t tgid, bool children,
 					 bool fresh, gfp_t gfp)
 {
@@ -286,9 +300,7 @@ struct kunwind_space *kunwind_space_link(struct mm_struct *mm, pid_t tgid, bool 
 		if (space) {
 			space->processes++;
 			WRITE_ONCE(space->children, space->children + children);
-			/* kunwind_space_dup() has set none. */
-			if (space->tgid <= 0)
-				WRITE_ONCE(space->tgid, tgid);
+			set_tgid(space, tgid);
 		}
 		spin_unlock(&spaces_lock);
 		if (space)

@@ -92,12 +92,16 @@ void kunwind_space_exit(void);
 
 /*
  * Counts one more process that uses the space of @mm, and makes the space if
- * there is none. @children: the children of the process are registered; @fresh:
- * of a new space. Returns the space with a reference, which is for
- * kunwind_space_unlink(), or NULL: no memory. May sleep if @gfp allows it.
+ * there is none. @tgid: the process, or 0: kunwind_space_name() follows;
+ * @children: the children of the process are registered; @fresh: of a new space.
+ * Returns the space with a reference, which is for kunwind_space_unlink(), or
+ * NULL: no memory. May sleep if @gfp allows it.
  */
 struct kunwind_space *kunwind_space_link(struct mm_struct *mm, pid_t tgid, bool children,
 					 bool fresh, gfp_t gfp);
+
+/* From now on kunwind_map names process @tgid, unless it names another one. */
+void kunwind_space_name(struct kunwind_space *space, pid_t tgid);
 
 /*
  * Undoes kunwind_space_link(). Takes over the reference. @tgid: process that

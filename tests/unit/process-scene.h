@@ -62,7 +62,7 @@ static int forked, executed, exited;		/* pids of the last events */
 #define trace_kunwind_fork_enabled()		true
 #define trace_kunwind_exec_enabled()		true
 #define trace_kunwind_exit_enabled()		true
-#define trace_kunwind_fork(parent, child)	((void)(parent), forked = (child))
+static void trace_kunwind_fork(int parent, int child);
 #define trace_kunwind_exec(tgid, comm)		((void)(comm), executed = (tgid))
 #define trace_kunwind_exit(tgid)		(exited = (tgid))
 #define kunwind_trace_map(tgid, range, detail)	((void)(tgid))
@@ -137,6 +137,20 @@ int kunwind_space_read_mappings(struct kunwind_space *space, struct mm_struct *m
 
 static struct one all[NR];
 static struct one *const nobody = &all[0];	/* the test's own task, never registered */
+
+static pid_t named_at_fork;	/* whom kunwind_map of the child named at the last kunwind_fork */
+static void trace_kunwind_fork(int parent, int child)
+{
+	struct kunwind_space *space;
+	unsigned int i;
+
+	(void)parent;
+	for (i = 0; i < NR && all[i].pid.nr != child; i++)
+		;
+	space = i < NR ? kunwind_space_find(all[i].task.mm) : NULL;
+	named_at_fork = space ? space->tgid : -1;
+	forked = child;
+}
 
 /* Starts process @n of user @uid, without a parent (helper: clear .mm). */
 static struct one *start(unsigned int n, u32 uid, u64 caps)

@@ -23,6 +23,8 @@ static void test_children(void)
 	child = forks(parent, 4);
 	tap_ok(is(child, "children") && kunwind_space_find(child->task.mm) && forked == child->pid.nr,
 	       "fork: with KUNWIND_REGISTER_CHILDREN the child is registered");
+	tap_ok(!named_at_fork && kunwind_space_find(child->task.mm)->tgid == child->pid.nr,
+	       "fork: kunwind_map names the child after kunwind_fork, not before");
 	tap_ok(follower == &child->task && follow_why == READ_IF_CHANGED,
 	       "fork: the child is asked to read its mappings");
 	tap_ok(is(forks(child, 5), "children"),
