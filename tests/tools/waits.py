@@ -360,6 +360,7 @@ def test_holders(work, arguments):
     scene.timer(1510, "exit")
     scene.futex(2000, FIRST, 0x1000, WAIT | PRIVATE, 2)
     scene.out(2100, FIRST)
+    scene.trace.add(2500, "block_rq_issue", SECOND, scene.at["recursive"], cpu=1)   # neither selected nor a wakeup
     scene.futex(3002000, SECOND, 0x1000, WAKE | PRIVATE, 1, "opener", cpu=1)
     scene.wake(3002100, SECOND, FIRST, "recursive")
     scene.leave(3002200, SECOND, "futex", cpu=1)

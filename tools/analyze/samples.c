@@ -538,6 +538,8 @@ static int take(const bt_event *event, int64_t time, void *data)
 		now.thread = threads_get(samples, now.trace, &head);
 	else
 		samples->no_threads = true;
+	if (wakes)
+		wakes = woken(&now);	/* threads_get() may have moved the threads */
 	if (now.thread)
 		now.thread->selected |= counts;
 	if (is_switch && now.thread && head.tid)
@@ -550,14 +552,13 @@ static int take(const bt_event *event, int64_t time, void *data)
 		switch_away(&now);
 	} else if (wakes || selection_has_event(samples, head.name, time)) {
 		bool is_event = counts && selection_has_event(samples, head.name, time);
-		uint32_t node = is_event || needs_waker(samples, wakes) ?
+		uint32_t node = is_event || (wakes && needs_waker(samples, wakes)) ?
 				samples_stack(samples, &stack, head.comm) : CALLS_ROOT;
 		struct sample sample = new_sample(&now, SAMPLE_EVENT, head.name,
 						  is_event ? node : CALLS_ROOT);
 
-		/* threads_get() may have moved the threads */
 		if (wakes)
-			sample.wakeup = wake(&now, woken(&now), node);
+			sample.wakeup = wake(&now, wakes, node);
 		if (is_event)
 			finish_sample(samples, &sample, event);
 	}
