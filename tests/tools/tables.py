@@ -7,6 +7,7 @@ files.py tests the table of files.
 
 import json
 import os
+import re
 import tempfile
 
 import analyze
@@ -111,6 +112,15 @@ def test_ends(work, program, symbols, build_id):
     same("text: --by reason", columns(directory, "--by", "reason"), [["7", "complete"], ["2", "no_rule"], ["1", "not_ready"]])
     page = run("flamegraph", "-o", "-", directory).stdout
     check("flame graph: a stack that ends early says why", '["[stack ends here]","no_rule",2]' in page)
+    frames = json.loads(re.search('<script type="application/json" id="data">(.*)</script>', page)[1])["frames"]
+    same("flame graph: a guessed frame and a proved one are one function", [frame[0] for frame in frames].count("main"), 1)
+    trace.add(1000, "whole_stack", analyze.APP, (), ctf.WHOLE,
+              (100, 100, 100, 0, COMPLETE, 1000, 0, 0, stack(symbols, "opener", "main", "_start"), (REGISTERS, CFI, CFI)))
+    directory = os.path.join(work, "guessed")
+    trace.write(directory)
+    same("folded: a stack is one line, whether or not its frames are guesses",
+         [line for line in run("export", "--folded", directory).stdout.splitlines() if line.startswith("app;_start;main;opener;")],
+         ["app;_start;main;opener;whole_stack 5"])
 
 
 def test_commonest_end(work, program, symbols, build_id):

@@ -31,7 +31,7 @@ struct calls_frame {
 	enum frame_kind kind;
 	bool kernel;		/* FRAME_FUNCTION: the kernel's or a module's */
 	uint32_t name, object;	/* indices of calls->string; 0 is "" */
-	bool guess;		/* FRAME_FUNCTION: the walk guessed this frame (kunwind(4)) */
+	bool guess;		/* the walk guessed this frame (kunwind(4)); only with samples->guesses */
 	/* The rest is 0, except if samples->places was set. */
 	bool inlined;		/* into the function of the parent node */
 	uint32_t build_id, file;	/* strings; file: the source file */

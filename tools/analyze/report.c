@@ -142,6 +142,7 @@ int analyze_report(int argc, char **argv)
 	bool ok;
 
 	samples_init(&report.samples);
+	report.samples.guesses = true;
 	parsed = parse(&report, argc, argv);
 	if (parsed > 0)
 		return kunwind_tool_finish(TOOL_OK);

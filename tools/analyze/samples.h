@@ -126,6 +126,7 @@ struct samples {
 	struct kunwind_options options;
 	struct files *files;	/* set before reading: follow files; or NULL */
 	bool places;		/* set before reading: frames have their address, build-id and line */
+	bool guesses;	/* set before reading: guessed frames of a function are apart from its others */
 	const char *which;	/* for messages: which of several reads this is; "" */
 	bool wakers;		/* set before reading: stacks of wakers of other processes, too */
 	bool follow;		/* set before reading: follow calls and waits of all threads, as wakers */

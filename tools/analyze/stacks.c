@@ -17,7 +17,8 @@ static uint32_t add_functions(struct samples *samples, uint32_t node, bool kerne
 {
 	struct calls *calls = &samples->calls;
 	const char *object = frame->object ? kunwind_object_path(frame->object) : "";
-	struct calls_frame new = { .kind = FRAME_FUNCTION, .kernel = kernel, .guess = guess,
+	struct calls_frame new = { .kind = FRAME_FUNCTION, .kernel = kernel,
+				   .guess = guess && samples->guesses,
 				   .object = calls_string(calls, object) };
 	unsigned int i = frame->nr_functions;
 	bool named = false;
