@@ -61,6 +61,10 @@ def test_edges(trace):
     same("the report names the window, and counts its threads and stacks", [facts[k] % 10**9 for k in (
         "begin_ns", "end_ns")] + [facts[k] for k in ("threads", "stacks")], [8000, 9000, 1, 2])
     same("a call that does not return counts, without a time", calls(report(trace, "--from", seconds(11000))), {"exit_group": (1, 0, 0, 0)})
+    for command in ("report", "flamegraph"):
+        check("%s: a call that does not return does not count after the end of the trace" % command,
+              "no events of the threads and times" in
+              run(command, *(("-o", "-") if command == "flamegraph" else ()), "--from", seconds(11001), trace, status=1).stderr)
     same("a clock time is that of show", calls(report(trace, "--from", "22:13:20.000008", "--to", "22:13:20.0000091")),
          {"futex": (1, 1, 1000, 900)})
     same("--event and --from", calls(report(trace, "--from", seconds(4000), "--event", "read")), {"read": (2, 2, 4100, 3500)})

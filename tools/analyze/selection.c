@@ -36,8 +36,8 @@ void selection_measure(const struct samples *samples, const struct sample *sampl
 		       const bt_event *event)
 {
 	const struct kunwind_filter *filter = &samples->options.filter;
-	int64_t ns = sample->duration, end = ns >= 0 ? sample->begin + ns :
-					     event ? samples->end : INT64_MAX;
+	/* without an event, the sample lasts beyond the last event of the trace */
+	int64_t ns = sample->duration, end = ns >= 0 ? sample->begin + ns : samples->end + !event;
 	bool fits = kunwind_filter_any_duration(filter);
 
 	if (ns >= 0)
