@@ -59,7 +59,8 @@ static const char usage[] =
 	"  -w, --why            add why an address has no name\n"
 	"  -j, --json           an object on a line for each address: kunwind-json(5)\n"
 	"      --debug-dir DIR  objects and debug files below DIR, too; may be repeated\n"
-	"      --no-local       only those and debuginfod, not this host's own files\n"
+	"      --no-local       with TRACE: only those and debuginfod, not this host's own\n"
+	"                       files\n"
 	"  -h, --help\n"
 	"\n"
 	"An address is a word 0x..., or a line with only a hexadecimal number of 8 digits\n"
@@ -348,6 +349,9 @@ static int parse(struct symbolize *symbolize, int argc, char **argv)
 		kunwind_tool_error("--maps FILE stands alone: no TRACE, no --pid");
 	else if (source->at && !source->nr_traces)
 		kunwind_tool_error("--at is a time of a TRACE");
+	else if (symbolize->options.symbols.flags & KUNWIND_NO_LOCAL && !source->nr_traces)
+		kunwind_tool_error("--no-local needs a TRACE, which has build-ids; without one, names come "
+				   "from this host's files");
 	else
 		return 0;
 	return -1;
