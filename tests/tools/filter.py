@@ -12,7 +12,7 @@ import tempfile
 
 import ctf
 import tap
-from tap import run, same
+from tap import check, run, same
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PLUGIN = os.path.join(HERE, "../../tools/babeltrace2/build")
@@ -98,6 +98,11 @@ def names(work, program, symbols, sizes, build_id, calls):
                "--params", 'format="text"').splitlines()[-1]
     same("format=text: an unknown line number is left out",
          [at.replace(program, "") for at in re.findall(r' at ([^"]*)', line)], [".c:3", ".c"])
+
+    done = subprocess.run(["babeltrace2", "--plugin-path", PLUGIN, path, "-c", "filter.kunwind.symbolize",
+                           "--params", 'debug-dirs=["/missing"]'], capture_output=True, text=True)
+    check("debug-dirs with a directory that is missing: an error names it", done.returncode == 1 and
+          re.search(r'parameter "debug-dirs":\s+/missing:\s+No\s+such\s+file', done.stderr), done.stderr)
 
     ctf.STACK = ctf.STACK.replace("_callstack_user_length", "_other_length").replace(
         "callstack_user[", "other[")

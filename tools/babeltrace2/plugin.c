@@ -8,8 +8,10 @@
  * babeltrace2 2.0; built with 2.1 or later, it supports also the message
  * protocol that 2.1 added (mip.h).
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "filter.h"
 #include "mip.h"
@@ -47,6 +49,12 @@ static bool read_dirs(struct filter *filter, bt_self_component *self, const bt_v
 		if (!bt_value_is_string(dir))
 			return refuse(self, "parameter \"debug-dirs\" is not an array of strings");
 		filter->debug_dirs[i] = bt_value_string_get(dir);
+		if (access(filter->debug_dirs[i], R_OK | X_OK)) {
+			bt_current_thread_error_append_cause_from_component(self, __FILE__, __LINE__,
+				"filter.kunwind.symbolize: parameter \"debug-dirs\": %s: %s",
+				filter->debug_dirs[i], strerror(errno));
+			return false;
+		}
 	}
 	filter->options.debug_dirs = filter->debug_dirs;
 	return true;

@@ -2,7 +2,10 @@
 /*
  * options.c - the options that all commands reading traces have
  */
+#include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "options.h"
 #include "syscall.h"
@@ -26,9 +29,15 @@ void kunwind_options_exit(struct kunwind_options *options)
 
 static bool add_debug_dir(struct kunwind_options *options, const char *dir)
 {
+	DIR *opened = opendir(dir);
 	const char **dirs;
 	size_t nr = 0;
 
+	if (!opened) {
+		kunwind_tool_error("--debug-dir %s: %s", dir, strerror(errno));
+		return false;
+	}
+	closedir(opened);
 	while (options->debug_dirs && options->debug_dirs[nr])
 		nr++;
 	dirs = realloc(options->debug_dirs, (nr + 2) * sizeof(*dirs));
