@@ -74,7 +74,7 @@ expect 1 '' 'not a regular file' dump /dev/null
 expect 1 '' 'refused: not_elf' dump "$0"
 printf '\177ELF' >"$work/short"
 expect 1 '' 'refused: ' dump "$work/short"
-expect 1 '' 'cannot search for traces: No such file' show ''
+expect 1 '' 'the name of a trace is empty' show ''
 odd=$'\033[31m\302\2331m\377'
 expect 1 '' '^[^[:cntrl:]]*nonexistent\\x1b\[31m\\xc2\\x9b1m\\xff: No such file' dump "/nonexistent$odd"
 mkdir "$work/$odd"

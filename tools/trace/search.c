@@ -94,12 +94,20 @@ bool kunwind_search(char *const *paths, int nr_paths, bool (*add)(const char *di
 	char **roots = calloc((size_t)nr_paths + 1, sizeof(*roots));
 	struct search search = { .add = add, .data = data };
 	bool ok;
+	int i;
 
 	if (!roots) {
 		kunwind_tool_error("out of memory");
 		return false;
 	}
-	memcpy(roots, paths, (size_t)nr_paths * sizeof(*roots));
+	for (i = 0; i < nr_paths; i++) {
+		if (!*paths[i]) {	/* fts_open() would not say which one it refuses */
+			kunwind_tool_error("the name of a trace is empty (an unset variable?)");
+			free(roots);
+			return false;
+		}
+		roots[i] = paths[i];
+	}
 	ok = walk(&search, roots);
 	search.copies = true;
 	search.others = search.added;
