@@ -15,6 +15,7 @@
  *
  * This is a separate program because liblttng-ctl needs libxml2 and ICU.
  */
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
@@ -71,39 +72,36 @@ struct record {
 	bool full;		/* the disk was, so the trace ends early */
 };
 
-static bool parse_size(const char *text, uint64_t *size)
-{
-	char *end;
-
-	errno = 0;
-	*size = strtoull(text, &end, 10);
-	if (end == text || errno || *text < '0' || *text > '9')
-		return false;
-	if (*end == 'K' || *end == 'k') {
-		*size <<= 10;
-		end++;
-	} else if (*end == 'M' || *end == 'm') {
-		*size <<= 20;
-		end++;
-	}
-	return !*end && *size >= 4096 && *size <= MOST_BUFFER && !(*size & (*size - 1));
-}
-
-/* Reads bytes for --memory. Returns false after a message. */
-static bool parse_memory(const char *text, uint64_t *size)
+/* Reads a number of bytes, which K, M or G may follow. False: it is none, or too large. */
+static bool parse_bytes(const char *text, uint64_t *size)
 {
 	static const char units[] = "KMG";
 	size_t digits = strspn(text, "0123456789");
+	const char *unit = text[digits] ? strchr(units, toupper((unsigned char)text[digits])) : NULL;
 	char number[24];
-	const char *unit;
 
+	if (digits >= sizeof(number) || (text[digits] && (!unit || text[digits + 1])))
+		return false;
 	snprintf(number, sizeof(number), "%.*s", (int)digits, text);
-	unit = text[digits] ? strchr(units, text[digits]) : NULL;
-	if (digits && kunwind_tool_number(number, UINT64_C(1) << 32, size) && *size &&
-	    (!text[digits] || (unit && !text[digits + 1]))) {
-		*size <<= unit ? 10 * (unit - units + 1) : 0;
+	if (!kunwind_tool_number(number, UINT64_C(1) << 32, size))
+		return false;
+	*size <<= unit ? 10 * (unit - units + 1) : 0;
+	return true;
+}
+
+static bool parse_buffer(const char *text, uint64_t *size)
+{
+	if (parse_bytes(text, size) && *size >= 4096 && *size <= MOST_BUFFER &&
+	    !(*size & (*size - 1)))
 		return true;
-	}
+	kunwind_tool_error("--buffer takes a power of two from 4K to 1024M, such as 4M, not: %s", text);
+	return false;
+}
+
+static bool parse_memory(const char *text, uint64_t *size)
+{
+	if (parse_bytes(text, size) && *size)
+		return true;
 	kunwind_tool_error("--memory takes a number of bytes, such as 64M, not: %s", text);
 	return false;
 }
@@ -217,11 +215,8 @@ static int parse(struct record *record, int argc, char **argv)
 				return -1;
 			break;
 		case 'b':
-			if (!parse_size(optarg, &record->buffer)) {
-				kunwind_tool_error("--buffer takes a power of two from 4K to 1024M, such as "
-						   "4M, not: %s", optarg);
+			if (!parse_buffer(optarg, &record->buffer))
 				return -1;
-			}
 			break;
 		case 'c':
 			record->pids.children = true;

@@ -53,7 +53,7 @@ const char record_usage[] =
 	"                      lttng-relayd on HOST, where it can be read during the recording\n"
 	"  -k, --kernel        record kernel stacks, too, and (as root) the kernel's symbols\n"
 	"      --buffer SIZE   size of each of the 4 buffers of a processor in bytes, in each\n"
-	"                      of 2 channels: a power of two, which K or M may follow\n"
+	"                      of 2 channels: a power of two, which K, M or G may follow\n"
 	"                      (default: 4M). A third channel, of interrupts, has a quarter\n"
 	"      --flight        keep the last events in memory, and write nothing until a\n"
 	"                      trigger fires, SIGUSR1 comes, or \"kunwind snapshot\" runs: then\n"
