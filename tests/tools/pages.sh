@@ -30,6 +30,8 @@ is "$(page kunwind-record.1 OPTIONS | grep -A1 "^\.TP" | options)" "$(help_of re
 is "$(page kunwind-record.1 OPTIONS | grep -A1 "^\.TP" | options |
 	grep -vE "left-over|flight|trigger|memory|interval|snapshots")" "$(help_of profile | options)" \
 	"kunwind-record(1) has the options of profile --help"
+is "$(page kunwind-record.1 'kunwind snapshot' | options)" "$(help_of snapshot | options)" \
+	"kunwind-record(1) has the options of snapshot --help"
 is "$(page kunwind-show.1 OPTIONS | options)" "$(help_of show | options)" "kunwind-show(1) has the options of --help"
 is "$(page kunwind-crashes.1 OPTIONS | options)" "$(help_of crashes | options)" "kunwind-crashes(1) has the options of --help"
 is "$(page kunwind-symbolize.1 OPTIONS | options)" "$(help_of symbolize | options)" "kunwind-symbolize(1) has the options of --help"
