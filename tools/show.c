@@ -319,8 +319,10 @@ static int handle(const bt_event *event, int64_t time, void *data)
 			return KUNWIND_TRACE_FAIL;
 		show->begun = true;
 	}
-	if (time >= show->options.filter.end)
+	if (time >= show->options.filter.end) {
+		show->empty.filtered = true;
 		return KUNWIND_TRACE_STOP;
+	}
 	if (!kunwind_filter_time(&show->options.filter, time) ||
 	    !kunwind_filter_tid(&show->options.filter, &head) ||
 	    !kunwind_filter_comm(&show->options.filter, &head)) {
