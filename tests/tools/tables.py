@@ -78,6 +78,10 @@ def test_neighbours(trace):
           "sched_switch, event": (1, 0, 0)})
     check("callers: no function matches: a message, status 1",
           'no function on the stacks matches "nosuch"' in run("report", "--callers", "nosuch", trace, status=1).stderr)
+    same("callers: a name in brackets, as the report prints it", neighbours("--callers", "[unknown]", "--all", "--pid", "200"),
+         {"[stack ends here], ": (1, 500, 0)})
+    same("callees: a name in brackets, as the report prints it", neighbours("--callees", "[unknown]", "--all", "--pid", "200"),
+         {"read, system call": (1, 500, 0)})
     both = report(trace, "--callers", "main", "--callees", "main")
     check("callers and callees at once", both["callers"] and both["callees"])
 

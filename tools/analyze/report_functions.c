@@ -182,10 +182,13 @@ static bool sum_neighbours(const struct sums *sums, enum report_table table, con
 	const struct calls *calls = sums->calls;
 	bool *matches = needed(calloc(calls->nr_frames + 1, sizeof(*matches))), found = false;
 	uint32_t i, parent;
+	const char *name;
 
 	for (i = 0; i < calls->nr_frames; i++) {
+		name = calls->string[calls->frame[i].name];
+		/* "[libm.so.6]" is a name, too */
 		matches[i] = calls->frame[i].kind == FRAME_FUNCTION &&
-			     !fnmatch(pattern, calls->string[calls->frame[i].name], 0);
+			     (!strcmp(pattern, name) || !fnmatch(pattern, name, 0));
 		found |= matches[i];
 	}
 	for (i = 1; i < calls->nr_nodes; i++) {
