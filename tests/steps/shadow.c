@@ -388,13 +388,19 @@ static u32 below(const struct shadow_stack *stack, u64 sp)
 	return i;
 }
 
-/* Whether the instruction is mov %reg, (%rsp). */
-static bool replaces_top(const struct shadow_thread *thread, u64 ip)
+/*
+ * Whether the instruction is mov %reg, (%rsp). Or a pop of its own address: the
+ * call before it reads rip.
+ */
+static bool replaces_top(const struct shadow_thread *thread, u64 ip, u64 top)
 {
 	u8 code[4];
 
-	return memory_raw(thread->shadow->pid, ip, code, sizeof(code)) == sizeof(code) &&
-	       (code[0] & 0xfb) == 0x48 && code[1] == 0x89 && (code[2] & 0xc7) == 0x04 && code[3] == 0x24;
+	if (memory_raw(thread->shadow->pid, ip, code, sizeof(code)) < sizeof(code))
+		return false;
+	if (top == ip && (code[code[0] == 0x41] & 0xf8) == 0x58)
+		return true;
+	return (code[0] & 0xfb) == 0x48 && code[1] == 0x89 && (code[2] & 0xc7) == 0x04 && code[3] == 0x24;
 }
 
 /*
@@ -457,7 +463,7 @@ u32 shadow_truth(const struct shadow_thread *thread, struct memory *memory, u64 
 			 */
 			if (memory_word(memory, entry->slot, &word) && word != entry->address)
 				continue;
-			if (nr == 1 && entry->slot == sp && replaces_top(thread, ip)) {
+			if (nr == 1 && entry->slot == sp && replaces_top(thread, ip, word)) {
 				*had |= SHADOW_REPLACED;
 				if (reading & SHADOW_REPLACED)
 					continue;
