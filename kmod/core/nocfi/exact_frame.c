@@ -124,26 +124,27 @@ bool kunwind_walk_attr kunwind_exact_pushed(struct kunwind_walk *walk,
 					    const struct kunwind_nocfi_frame *frame, u32 reg,
 					    struct kunwind_candidate *c, bool *found)
 {
+	const s32 rbp_at = c->rbp_at;
 	bool returns;
-	u64 target;
 
 	*found = false;
 	if (!kunwind_code_keeps(&walk->mem, frame->ip, reg, &returns) || !read_register(walk, reg, &c->ra))
 		return !returns;
 	if (returns)
 		return false;
-	if (!kunwind_pay(&walk->mem, KUNWIND_PROOF_COST) ||
-	    !kunwind_proof_call(walk, c->ra, &target))
-		return false;
 	c->slot = frame->sp - 8;
+	kunwind_prove(walk, frame, c);
+	if (c->proof < KUNWIND_PROOF_POSSIBLE || c->proof == KUNWIND_PROOF_HANDLER)
+		return false;
 	c->proof = KUNWIND_PROOF_POSSIBLE;
+	c->rbp_at = rbp_at;
 	*found = true;
 	return true;
 }
 
 /* The bytes may be part of another instruction. Then the register has another value. */
-bool kunwind_walk_attr kunwind_exact_pushed_before(struct kunwind_walk *walk,
-						   const struct kunwind_candidate *c, u64 ip)
+bool kunwind_walk_attr kunwind_exact_wrote_top(struct kunwind_walk *walk,
+					       const struct kunwind_candidate *c, u64 ip)
 {
 	u64 word, value;
 	u32 reg;
@@ -151,7 +152,13 @@ bool kunwind_walk_attr kunwind_exact_pushed_before(struct kunwind_walk *walk,
 	if (!kunwind_read_word(&walk->mem, ip, &word) ||
 	    (kunwind_byte(word, 0) != 0xc3 && (u16)word != 0xc3f3))	/* ret, repz ret */
 		return false;
-	if (!kunwind_read_word(&walk->mem, ip - 8, &word) || (kunwind_byte(word, 7) & 0xf8) != 0x50)
+	if (!kunwind_read_word(&walk->mem, ip - 8, &word))
+		return false;
+	if ((word >> 32 & 0xffc7fffb) == 0x24048948) {		/* mov %reg, (%rsp) */
+		reg = (kunwind_byte(word, 6) >> 3) | (kunwind_byte(word, 4) & 4) << 1;
+		return read_register(walk, reg, &value) && value == c->ra;
+	}
+	if ((kunwind_byte(word, 7) & 0xf8) != 0x50)
 		return false;
 	reg = kunwind_byte(word, 7) & 7;
 	if (read_register(walk, reg, &value) && value == c->ra)

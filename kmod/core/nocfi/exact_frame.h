@@ -36,10 +36,12 @@ bool kunwind_exact_pushed(struct kunwind_walk *walk, const struct kunwind_nocfi_
 			  struct kunwind_candidate *c, bool *found);
 
 /*
- * Whether the instruction at @ip is a return, and the one before it a push of a
- * register that holds c->ra. Then the return is a jump to c->ra.
+ * Whether the instruction at @ip is a return, and the one before it writes a
+ * register that holds c->ra to the top of the stack: push, or mov to (%rsp). Then
+ * the return is a jump to c->ra, or the function has popped its return address
+ * before, and has put it back.
  */
-bool kunwind_exact_pushed_before(struct kunwind_walk *walk, const struct kunwind_candidate *c, u64 ip);
+bool kunwind_exact_wrote_top(struct kunwind_walk *walk, const struct kunwind_candidate *c, u64 ip);
 
 /* Whether popf stands before @ip, with only pops of registers in between. */
 bool kunwind_exact_popped_flags(struct kunwind_walk *walk, u64 ip);
