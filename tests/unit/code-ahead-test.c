@@ -364,6 +364,12 @@ static const struct ahead_case {
 	{ "another word is pushed after the return address", "59 48 8d 24 c4 51 52 c3", NO, 0, 0 },
 	{ "push; ret", "50 c3", 0, -1, -1 },
 	{ "push; push; ret", "50 50 c3", NO, 0, 0 },
+	{ "the same word is popped, and pushed back", "5a b8 3a 00 00 00 0f 05 52 c3", 0, -1, -1 },
+	{ "another word is pushed in place of a popped one", "5a b8 3a 00 00 00 0f 05 53 c3", NO, 0, 0 },
+	{ "two words are popped, and the second is pushed back", "5d 5b b8 3a 00 00 00 53 c3", 8, -1, 8 },
+	{ "two words are popped, and another one is pushed", "5d 5b 41 53 c3", NO, 0, 0 },
+	{ "two words are popped, and two are pushed", "5d 5b 53 55 c3", NO, 0, 0 },
+	{ "a word is taken off, and another one is pushed", "48 83 c4 08 53 c3", NO, 0, 0 },
 	/* a retpoline's last instructions */
 	{ "mov %rax, (%rsp); ret", "48 89 04 24 c3", 8, -1, -1 },
 	{ "mov %r11, (%rsp); ret", "4c 89 1c 24 c3", 8, -1, -1 },

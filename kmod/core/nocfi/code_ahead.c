@@ -98,8 +98,9 @@ struct state {
 	bool jumps, jumps_later;	/* as in struct kunwind_code */
 	s8 first;		/* the register pushed on an empty frame; 16: another word */
 	s32 called_at;		/* the highest rsp at a call, from BASE_RSP */
-	s32 highest;		/* the highest rsp so far, from BASE_RSP: the path may have
-				 * written below it */
+	s32 highest;		/* the highest rsp so far: below it, the path may have written */
+	u8 from_top;		/* the register into which the word below that was popped */
+	bool replaced;		/* another register was pushed there since */
 	u8 rbp_is, pushed_is;	/* enum rbp */
 };
 
@@ -206,7 +207,11 @@ static void kunwind_walk_attr push(struct ahead *ahead, u32 reg)
 	state->rsp = at_distance(state->rsp, -ahead->word);
 	store(state, state->rsp, reg);
 	state->back = state->popped.base && reg == state->popped_to;
-	if (state->rsp.base == BASE_RSP && state->rsp.off == -ahead->word)
+	if (state->rsp.base != BASE_RSP)
+		return;
+	if (state->rsp.off == state->highest - ahead->word)
+		state->replaced = reg != state->from_top;
+	if (state->rsp.off == -ahead->word)
 		state->first = reg == ~0U ? KUNWIND_CODE_OTHER : reg;
 }
 
@@ -376,15 +381,6 @@ static bool kunwind_walk_attr leaves_popped(const struct state *state,
 	       op == 0x85 || op == 0x89 || op == 0x8b || op == 0x8d || op == 0xc2 || op == 0xc3;
 }
 
-/* pop, mov, lea, leave, jmp and return do not change the flags. */
-static bool kunwind_walk_attr leaves_flags(const struct kunwind_insn *insn)
-{
-	const u8 op = insn->op;
-
-	return !insn->map && (op >> 3 == 11 || op == 0x89 || op == 0x8b || op == 0x8d ||
-			      op == 0xc9 || op == 0xe9 || op == 0xeb || op == 0xc2 || op == 0xc3);
-}
-
 static enum next kunwind_walk_attr step(struct ahead *ahead, const struct kunwind_insn *insn)
 {
 	struct state *state = &ahead->state;
@@ -443,10 +439,7 @@ static bool kunwind_walk_attr only_jumped_to(struct ahead *ahead, struct kunwind
 	return false;
 }
 
-/*
- * Continue at the lowest target, *at; late targets come after all others.
- * False: no target is left.
- */
+/* Continue at the lowest target, *at; late ones come last. False: none is left. */
 static bool kunwind_walk_attr take_target(struct ahead *ahead, s64 *at)
 {
 	u32 i, lowest = 0;
@@ -467,7 +460,7 @@ static bool kunwind_walk_attr take_target(struct ahead *ahead, s64 *at)
 	return true;
 }
 
-/* The first address from @at on that was read before; MOST_AWAY if there is none. */
+/* The first address from @at on that was read before; else MOST_AWAY. */
 static s32 kunwind_walk_attr first_seen(const struct ahead *ahead, s32 at)
 {
 	s32 first = MOST_AWAY;
@@ -558,12 +551,27 @@ static bool kunwind_walk_attr jumps_by_return(const struct ahead *ahead)
 	       (state->rsp.off == -ahead->word || same(state->rsp, state->moved));
 }
 
-static void kunwind_walk_attr note_rsp(struct state *state, bool called)
+/* Whether a return takes another word that the path wrote: rsp was higher before. */
+static bool kunwind_walk_attr is_written(const struct ahead *ahead)
 {
+	const struct state *state = &ahead->state;
+
+	return state->rsp.base == BASE_RSP && state->rsp.off < state->highest &&
+	       (state->replaced || state->rsp.off != state->highest - ahead->word);
+}
+
+static void kunwind_walk_attr note_rsp(struct ahead *ahead, bool called)
+{
+	struct state *state = &ahead->state;
+
 	state->calls |= called;
 	if (state->rsp.base != BASE_RSP)
 		return;
-	state->highest = max(state->highest, (s32)state->rsp.off);
+	if (state->rsp.off > state->highest) {
+		state->highest = state->rsp.off;
+		state->from_top = same(at_distance(state->popped, ahead->word), state->rsp) ?
+				  state->popped_to : KUNWIND_CODE_OTHER;
+	}
 	if (called)
 		state->called_at = max(state->called_at, (s32)state->rsp.off);
 }
@@ -630,7 +638,7 @@ static bool kunwind_walk_attr follow(struct kunwind_mem *mem, bool i386, u64 fro
 				next = step(&ahead, &insn);
 			called = is_call(&insn) && !only_jumped_to(&ahead, mem, at) &&
 				 !is_skipped(&ahead, mem, from + at);
-			note_rsp(&ahead.state, called);
+			note_rsp(&ahead, called);
 			if (called && i386)
 				ahead.state.rsp = (struct place){ };
 			pushed = -1;
@@ -640,6 +648,8 @@ static bool kunwind_walk_attr follow(struct kunwind_mem *mem, bool i386, u64 fro
 				if (!same(ahead.state.rsp, ahead.state.moved))
 					pushed = ahead.state.first;
 				ahead.state.rsp = at_distance(ahead.state.rsp, ahead.word);
+			} else if (next == NEXT_RETURN && is_written(&ahead)) {
+				next = NEXT_NONE;
 			}
 			if ((next == NEXT_RETURN || next == NEXT_TAIL) && there &&
 			    answer(&ahead, pushed, code))

@@ -74,6 +74,15 @@ static inline bool kunwind_walk_attr is_aligned(const struct kunwind_insn *insn,
 	       insn->op != 0xc3;
 }
 
+/* pop, mov, lea, leave, jmp and return do not change the flags. */
+static inline bool kunwind_walk_attr leaves_flags(const struct kunwind_insn *insn)
+{
+	const u8 op = insn->op;
+
+	return !insn->map && (op >> 3 == 11 || op == 0x89 || op == 0x8b || op == 0x8d ||
+			      op == 0xc9 || op == 0xe9 || op == 0xeb || op == 0xc2 || op == 0xc3);
+}
+
 /* What came directly before an instruction. */
 struct before {
 	bool call;		/* a call, maybe followed by nops */
