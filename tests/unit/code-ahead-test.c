@@ -370,6 +370,15 @@ static const struct ahead_case {
 	{ "two words are popped, and another one is pushed", "5d 5b 41 53 c3", NO, 0, 0 },
 	{ "two words are popped, and two are pushed", "5d 5b 53 55 c3", NO, 0, 0 },
 	{ "a word is taken off, and another one is pushed", "48 83 c4 08 53 c3", NO, 0, 0 },
+	/* zeros between two sections, and the second one's sub $8, %rsp; add $8, %rsp; ret */
+	{ "call, and three zeros", "e8 10 00 00 00 00 00 00 48 83 ec 08 48 83 c4 08 c3", NO, 0, 0 },
+	{ "call, and a zero", "e8 10 00 00 00 00 48 83 ec 08 90 48 83 c4 08 c3", NO, 0, 0 },
+	{ "call, and a zero, and endbr64", "e8 10 00 00 00 00 f3 0f 1e fa 48 83 c4 08 c3", NO, 0, 0 },
+	{ "call, and add %al, (%rbx)", "e8 10 00 00 00 00 03 48 83 c4 08 c3", 8, -1, -1 },
+	{ "call, and add %al, 8(%rsp)", "e8 10 00 00 00 00 44 24 08 48 83 c4 10 c3", 16, -1, -1 },
+	{ "call, and add %al, n(%rip)", "e8 10 00 00 00 00 05 00 10 00 00 48 83 c4 08 c3", 8, -1, -1 },
+	{ "call, and add %al, (%r12)", "e8 10 00 00 00 41 00 04 24 48 83 c4 08 c3", 8, -1, -1 },
+	{ "zeros that follow no call", "00 00 48 83 c4 08 c3", 8, -1, -1 },
 	/* a retpoline's last instructions */
 	{ "mov %rax, (%rsp); ret", "48 89 04 24 c3", 8, -1, -1 },
 	{ "mov %r11, (%rsp); ret", "4c 89 1c 24 c3", 8, -1, -1 },

@@ -603,7 +603,7 @@ static bool kunwind_walk_attr follow(struct kunwind_mem *mem, bool i386, u64 fro
 {
 	struct ahead ahead kunwind_unset;
 	struct kunwind_text text = { .mem = mem, .i386 = i386, .left = MOST_INSNS };
-	bool there = !elsewhere, called = false, nops = false;
+	bool there = !elsewhere, called = false, nops = false, first = how & KUNWIND_AHEAD_CALLED;
 	struct kunwind_insn insn;
 	s32 begin = 0, stop = MOST_AWAY;
 	enum next next;
@@ -634,8 +634,9 @@ static bool kunwind_walk_attr follow(struct kunwind_mem *mem, bool i386, u64 fro
 					note(&ahead, mem, at, at, true);
 				goto ended;
 			}
-			if (!called || !marks_target(&insn))
+			if (!(called && marks_target(&insn)) && !((called || first) && is_zeros(&insn)))
 				next = step(&ahead, &insn);
+			first = false;
 			called = is_call(&insn) && !only_jumped_to(&ahead, mem, at) &&
 				 !is_skipped(&ahead, mem, from + at);
 			note_rsp(&ahead, called);

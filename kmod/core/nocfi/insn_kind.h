@@ -59,6 +59,19 @@ static inline bool kunwind_walk_attr marks_target(const struct kunwind_insn *ins
 }
 
 /*
+ * Whether an instruction after a call consists of zeros, maybe with other code:
+ * padding between two sections (lld's). They decode as add to memory, but of a
+ * register or to an address that a call does not preserve.
+ */
+static inline bool kunwind_walk_attr is_zeros(const struct kunwind_insn *insn)
+{
+	const u8 rm = insn->modrm & 7;
+
+	return !insn->map && !insn->vex && !insn->op && !insn->reg_high && !insn->rm_high &&
+	       (insn->modrm >> 3 & 7 || insn->modrm >> 6 == 3 || rm < RBX || rm > RBP);
+}
+
+/*
  * Whether the nops after a call align the instruction @at, which then may
  * belong to other code. Calls, jumps and returns do not count, because Go
  * aligns them so that they do not cross 32 bytes. Go also marks places with
