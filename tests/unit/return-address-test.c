@@ -297,40 +297,47 @@ static void test_handlers(void)
 
 /*
  * The instruction is a return; the instruction before it may write the target to
- * the top of the stack. If the target follows a call, the return may be a jump or
- * not, unless the call proves it.
+ * the top of the stack. If the target follows a call, the call decides whether
+ * the return is a jump.
  */
 static void test_wrote_top(void)
 {
 	static const struct {
 		const char *name, *hex;	/* the return is at 0x108 */
-		u32 reg, to;		/* where the call before the target leads */
-		bool found;
+		u32 reg, to;		/* where the call before the target leads; 0: not known */
+		enum { RETURNS, JUMPS, UNKNOWN } is;
 	} cases[] = {
-		{ "push %rax; ret", "90 90 90 90 90 90 90 50 c3", KUNWIND_RAX, 0x100, false },
-		{ "push %rcx; ret", "90 90 90 90 90 90 90 51 c3", KUNWIND_RCX, 0x100, false },
-		{ "push %rdi; ret", "90 90 90 90 90 90 90 57 c3", KUNWIND_RDI, 0x100, false },
-		{ "push %r8; ret", "90 90 90 90 90 90 41 50 c3", KUNWIND_R8, 0x100, false },
-		{ "push %r15; ret", "90 90 90 90 90 90 41 57 c3", KUNWIND_R15, 0x100, false },
-		{ "push %rdx; repz ret", "90 90 90 90 90 90 90 52 f3 c3", KUNWIND_RDX, 0x100, false },
-		{ "mov %rax, (%rsp); ret", "90 90 90 90 48 89 04 24 c3", KUNWIND_RAX, 0x200, false },
-		{ "mov %rdi, (%rsp); ret", "90 90 90 90 48 89 3c 24 c3", KUNWIND_RDI, 0x200, false },
-		{ "mov %r11, (%rsp); ret", "90 90 90 90 4c 89 1c 24 c3", KUNWIND_R11, 0x200, false },
+		{ "push %rax; ret", "90 90 90 90 90 90 90 50 c3", KUNWIND_RAX, 0x100, JUMPS },
+		{ "push %rcx; ret", "90 90 90 90 90 90 90 51 c3", KUNWIND_RCX, 0x100, JUMPS },
+		{ "push %rdi; ret", "90 90 90 90 90 90 90 57 c3", KUNWIND_RDI, 0x100, JUMPS },
+		{ "push %r8; ret", "90 90 90 90 90 90 41 50 c3", KUNWIND_R8, 0x100, JUMPS },
+		{ "push %r15; ret", "90 90 90 90 90 90 41 57 c3", KUNWIND_R15, 0x100, JUMPS },
+		{ "push %rdx; repz ret", "90 90 90 90 90 90 90 52 f3 c3", KUNWIND_RDX, 0x100, JUMPS },
+		{ "mov %rax, (%rsp); ret", "90 90 90 90 48 89 04 24 c3", KUNWIND_RAX, 0x200, JUMPS },
+		{ "mov %rdi, (%rsp); ret", "90 90 90 90 48 89 3c 24 c3", KUNWIND_RDI, 0x200, JUMPS },
+		{ "mov %r11, (%rsp); ret", "90 90 90 90 4c 89 1c 24 c3", KUNWIND_R11, 0x200, JUMPS },
+		{ "push %rdx; ret, and a call through a register", "90 90 90 90 90 90 90 52 c3",
+		  KUNWIND_RDX, 0, JUMPS },
+		{ "mov %rax, (%rsp); ret, and a call through a register", "90 90 90 90 48 89 04 24 c3",
+		  KUNWIND_RAX, 0, JUMPS },
+		{ "pop %rdx; push %rdx; ret, and a call that leads to the pop", "5a 90 90 90 90 90 90 52 c3",
+		  KUNWIND_RDX, 0x100, UNKNOWN },
 		{ "push %rax; ret, and a call that leads to the return", "90 90 90 90 90 90 90 50 c3",
-		  KUNWIND_RAX, 0x108, true },
+		  KUNWIND_RAX, 0x108, RETURNS },
 		{ "push %rax; ret, rax has another value", "90 90 90 90 90 90 90 50 c3",
-		  KUNWIND_RCX, 0x100, true },
+		  KUNWIND_RCX, 0x100, RETURNS },
 		{ "mov %rax, (%rsp); ret, rax has another value", "90 90 90 90 48 89 04 24 c3",
-		  KUNWIND_RCX, 0x100, true },
-		{ "mov %eax, (%rsp); ret", "90 90 90 90 90 89 04 24 c3", KUNWIND_RAX, 0x100, true },
-		{ "mov (%rsp), %rax; ret", "90 90 90 90 48 8b 04 24 c3", KUNWIND_RAX, 0x100, true },
-		{ "pop %rax; ret", "90 90 90 90 90 90 90 58 c3", KUNWIND_RAX, 0x100, true },
+		  KUNWIND_RCX, 0x100, RETURNS },
+		{ "mov %eax, (%rsp); ret", "90 90 90 90 90 89 04 24 c3", KUNWIND_RAX, 0x100, RETURNS },
+		{ "mov (%rsp), %rax; ret", "90 90 90 90 48 8b 04 24 c3", KUNWIND_RAX, 0x100, RETURNS },
+		{ "pop %rax; ret", "90 90 90 90 90 90 90 58 c3", KUNWIND_RAX, 0x100, RETURNS },
 		{ "push %rax; ret, the word is in r8", "90 90 90 90 90 90 90 50 c3",
-		  KUNWIND_R8, 0x100, true },
+		  KUNWIND_R8, 0x100, RETURNS },
 	};
+	static const char *const names[] = { "no jump", "a jump", "not known" };
 	struct kunwind_found how;
 	enum kunwind_reason reason;
-	u64 there;
+	u64 there, ra;
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -338,18 +345,20 @@ static void test_wrote_top(void)
 		bytes(0x100, cases[i].hex);
 		/* where it jumps, or returns, to: pop %rbx; ret */
 		there = call(0x300, cases[i].to);
+		if (!cases[i].to)
+			bytes(0x303, "ff d0");
 		bytes(0x305, "5b c3");
+		ra = call(0x400, 0x300);
 		stack[0] = there;
-		stack[2] = call(0x400, 0x300);
+		stack[2] = ra;
 		walk.regs.r[KUNWIND_RA] = CODE + 0x108;
 		walk.regs.r[cases[i].reg] = there;
 		walk.regs.valid |= KUNWIND_REG(cases[i].reg);
 		reason = kunwind_nocfi_step(&walk, true, &how);
-		if (!tap_ok(cases[i].found ? reason == KUNWIND_COMPLETE && how.method == KUNWIND_BY_AHEAD &&
-						     walk.regs.r[KUNWIND_RA] == there :
-					     reason != KUNWIND_COMPLETE,
-			    "return that %s: %s", cases[i].found ? "is no jump" : "may be a jump",
-			    cases[i].name))
+		if (!tap_ok(cases[i].is == UNKNOWN ? reason != KUNWIND_COMPLETE :
+			    reason == KUNWIND_COMPLETE && how.method == KUNWIND_BY_AHEAD &&
+			    walk.regs.r[KUNWIND_RA] == (cases[i].is == JUMPS ? ra : there),
+			    "return that is %s: %s", names[cases[i].is], cases[i].name))
 			printf("# %d, %#llx\n", reason, (unsigned long long)walk.regs.r[KUNWIND_RA]);
 	}
 }

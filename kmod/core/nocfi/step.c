@@ -288,9 +288,9 @@ static bool kunwind_walk_attr one_return(struct kunwind_walk *walk,
  * not count, because another function may have jumped to this one, and a JIT
  * patches its calls. Elsewhere the target must not contradict (one_return()).
  * If no call stands before the address, the function may resume what was
- * interrupted there (struct kunwind_code). Otherwise the return of an exact frame
- * is a jump, whose target then returns from above the word. If a register was just
- * written there, a return to a place after a call may be a jump, too, if not proven.
+ * interrupted there (struct kunwind_code). Otherwise the return of an exact frame is
+ * a jump. If a register was just written there, a return to a place after a call is
+ * one, too, unless that call leads to this function (then there is no answer).
  */
 static bool kunwind_walk_attr at_return(struct kunwind_walk *walk,
 					const struct kunwind_nocfi_frame *frame, bool exact,
@@ -305,12 +305,12 @@ static bool kunwind_walk_attr at_return(struct kunwind_walk *walk,
 		     kunwind_ranges_live(walk->ranges, c->ra) && kunwind_proof_no_call(walk, c->ra);
 	if (c->resumes)
 		return true;
-	if (found)
-		return !exact || c->slot != frame->sp || c->proof == KUNWIND_PROOF_PROVEN ||
-		       !kunwind_exact_wrote_top(walk, c, frame->ip);
+	if (!exact || (found && (c->slot != frame->sp || c->proof == KUNWIND_PROOF_PROVEN ||
+				 !kunwind_exact_wrote_top(walk, c, frame->ip))))
+		return found;
 	there.range = kunwind_ranges_live(walk->ranges, c->ra);
-	if (!exact || !there.range || c->rbp_at != -1 || c->proof != KUNWIND_PROOF_NO_CALL ||
-	    !kunwind_proof_no_call(walk, c->ra))
+	if (!there.range || c->rbp_at != -1 || c->proof > KUNWIND_PROOF_POSSIBLE ||
+	    (!found && (c->proof != KUNWIND_PROOF_NO_CALL || !kunwind_proof_no_call(walk, c->ra))))
 		return false;
 	there.ip = c->ra;
 	there.sp = c->slot + 8;
