@@ -435,6 +435,17 @@ static void test_case(const struct ahead_case *c)
 		       code.unsure ? ", unsure" : "");
 }
 
+/* In a called frame, the code ahead begins after the frame's call. */
+static void test_called_zeros(void)
+{
+	const struct eh *bytes = assemble("00 00 48 83 c4 08 c3");
+	struct kunwind_mem mem = mem_of(bytes, sizeof(bytes->data));
+	struct kunwind_code code = { };
+
+	tap_ok(!kunwind_code_ahead(&mem, false, TEXT_LO, KUNWIND_AHEAD_SKIPS | KUNWIND_AHEAD_CALLED, &code),
+	       "code ahead: zeros after the call of a called frame");
+}
+
 static bool ahead(struct kunwind_mem *mem, s32 depth)
 {
 	struct kunwind_code code;
@@ -576,6 +587,7 @@ int main(void)
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++)
 		test_case(&cases[i]);
+	test_called_zeros();
 	test_bounds();
 	test_by_frame();
 	test_object("/usr/lib/x86_64-linux-gnu/libc.so.6", 0, 90, 70);
