@@ -53,6 +53,7 @@ def entries():
         yield f"bare{name}", "gcc", f"{alone}{flags}$cases/bare-main.c $cases/bare.S {ENTRY}", {}
         yield f"switch{name}", "gcc", f"{alone}{flags}$cases/switch-main.c $cases/switch.S {ENTRY}", {}
         yield f"again{name}", "gcc", f"{alone}{flags}$cases/again.c $cases/again.S {ENTRY}", {}
+        yield f"realigned{name}", "gcc", f"{alone}{flags}$cases/realigned.c {ENTRY}", {}
         yield f"nested{name}", "gcc", f"{alone}{flags}-z execstack $cases/nested.c {ENTRY}", {}
         yield f"nested-O0{name}", "gcc", f"{alone}-O0 {flags}-z execstack $cases/nested.c {ENTRY}", {}
         yield f"signal{name}", "gcc", f"{CASE}{flags}$cases/signal-main.c $cases/signal.S -o $out", {}

@@ -171,8 +171,75 @@ static void test_far(void)
 	WALK("an rbp saved far below the CFA is read there", NO_OBJECT, stack[2], CALLER + 31);
 }
 
+/*
+ * A function that realigns its stack, with gcc's rows: the CFA is in r10, then rsp + 8; rbp
+ * is saved at *(rbp), also after it was popped. The CFA of its caller is in rbp.
+ */
+static void realigned(u32 sp, u32 cfa, u32 rbp)
+{
+	scene();
+	OBJECT(0x1000, { 0, 0x100, "0c 0a 00 10 06 02 76 00 45 0c 07 08" }, { 0x100, 0x100, "0c 06 10" },
+	       { 0x200, 0x100, "" });
+	regs.r[KUNWIND_RA] = CODE(1, 0);
+	regs.r[KUNWIND_RSP] = WORD(sp);
+	regs.r[10] = WORD(cfa);
+	regs.r[KUNWIND_RBP] = WORD(rbp);
+	stack[cfa - 1] = CODE(1, 0x110);
+	stack[rbp] = WORD(50);
+}
+
+static void test_realigned(void)
+{
+	const u64 ret = CODE(1, 0x110);
+
+	realigned(30, 36, 32);
+	WALK("realigned stack, rbp leads into the frame: its value is on the stack", NO_OBJECT, ret,
+	     CALLER + 51);
+	realigned(30, 36, 14);
+	WALK("realigned stack, rbp leads into the red zone: its value is on the stack", NO_OBJECT, ret,
+	     CALLER + 51);
+	realigned(30, 36, 40);
+	WALK("realigned stack, rbp leads above the frame: it was restored", NO_OBJECT, ret, CALLER + 41);
+	realigned(30, 36, 36);
+	WALK("realigned stack, rbp is the CFA: it was restored", NO_OBJECT, ret, CALLER + 37);
+	realigned(30, 36, 13);
+	WALK("realigned stack, rbp leads below the red zone: it was restored", NO_OBJECT, ret, CALLER + 14);
+	realigned(60, 36, 32);
+	WALK("realigned stack, rsp on another stack: rbp is on the stack", NO_OBJECT, ret, CALLER + 51);
+	realigned(30, 31, 20);
+	regs.r[KUNWIND_RA] = CODE(1, 5);
+	WALK("realigned stack, empty frame: rbp was restored", NO_OBJECT, ret, CALLER + 21);
+	/* rbx, which the table follows, is at *(rbp) */
+	scene();
+	OBJECT(0x1000, { 0, 0x100, "0e 08 10 03 02 76 00" }, { 0x100, 0x100, "0c 03 10" });
+	regs.r[KUNWIND_RA] = CODE(1, 0);
+	regs.r[KUNWIND_RBP] = WORD(40);
+	regs.r[KUNWIND_RBX] = WORD(20);
+	stack[0] = ret;
+	WALK("realigned stack, rbx was restored: it is the callee's", NO_OBJECT, ret, CALLER + 21);
+	regs.valid &= ~KUNWIND_REG(KUNWIND_RBX);
+	WALK("realigned stack, rbx was restored, and is unknown", REG_UNKNOWN, ret);
+	/* CODE(1, 0x200) was called by the function, which does not say what it has popped */
+	realigned(30, 36, 40);
+	regs.r[KUNWIND_RA] = CODE(1, 0x200);
+	regs.r[KUNWIND_RSP] = WORD(29);
+	stack[29] = CODE(1, 4);
+	regs.r[10] = WORD(36);
+	WALK("realigned stack, called frame: its CFA is not known", REG_UNKNOWN, stack[29]);
+	scene();
+	OBJECT(0x1000, { 0, 0x100, "0e 10 10 06 02 76 00" }, { 0x100, 0x100, "0c 06 10" },
+	       { 0x200, 0x100, "" });
+	regs.r[KUNWIND_RA] = CODE(1, 0x200);
+	regs.r[KUNWIND_RBP] = WORD(40);
+	stack[0] = CODE(1, 0x10);
+	stack[2] = ret;
+	stack[40] = WORD(50);
+	WALK("realigned stack, called frame: rbp is on the stack", NO_OBJECT, stack[0], ret, CALLER + 51);
+}
+
 int main(void)
 {
+	test_realigned();
 	test_budget();
 	test_any_budget();
 	test_values();

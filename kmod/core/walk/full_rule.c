@@ -41,13 +41,15 @@ full_expr(struct kunwind_walk *walk, const struct kunwind_table *table, s32 off,
 	return kunwind_expr_eval(&walk->mem, expr, len, &walk->regs, initial, walk->i386, value);
 }
 
-/* Computes the value of one entry of a full rule; @cfa is NULL in the CFA's own entry. */
+/*
+ * Computes one entry of a full rule: a value, or the address of the word that has the
+ * value (load()). @cfa is NULL in the CFA's own entry.
+ */
 static enum kunwind_reason kunwind_walk_attr
-full_value(struct kunwind_walk *walk, const struct kunwind_table *table,
-	   const struct kunwind_full_rule_entry *entry, const u64 *cfa, u64 *value)
+compute(struct kunwind_walk *walk, const struct kunwind_table *table,
+	const struct kunwind_full_rule_entry *entry, const u64 *cfa, u64 *value)
 {
 	const struct kunwind_regs *regs = &walk->regs;
-	enum kunwind_reason reason;
 
 	switch (entry->how) {
 	case KUNWIND_HOW_REG:
@@ -56,22 +58,25 @@ full_value(struct kunwind_walk *walk, const struct kunwind_table *table,
 		if (!(regs->valid & KUNWIND_REG(entry->source)))
 			return KUNWIND_REG_UNKNOWN;
 		*value = regs->r[kunwind_index(entry->source, KUNWIND_NR_REGS)] + (s64)entry->off;
-		break;
+		return KUNWIND_COMPLETE;
 	case KUNWIND_HOW_CFA:
 	case KUNWIND_HOW_AT_CFA:
 		if (!cfa)
 			return KUNWIND_CORRUPT;
 		*value = *cfa + (s64)entry->off;
-		break;
+		return KUNWIND_COMPLETE;
 	case KUNWIND_HOW_EXPR:
 	case KUNWIND_HOW_AT_EXPR:
-		reason = full_expr(walk, table, entry->off, cfa, value);
-		if (reason != KUNWIND_COMPLETE)
-			return reason;
-		break;
+		return full_expr(walk, table, entry->off, cfa, value);
 	default:
 		return KUNWIND_CORRUPT;
 	}
+}
+
+/* Replaces the result of compute() by the value of the register. */
+static enum kunwind_reason kunwind_walk_attr
+load(struct kunwind_walk *walk, const struct kunwind_full_rule_entry *entry, u64 *value)
+{
 	if (entry->how == KUNWIND_HOW_AT_CFA || entry->how == KUNWIND_HOW_AT_EXPR)
 		return stack_word(walk, *value, value) ? KUNWIND_COMPLETE : KUNWIND_UNREADABLE;
 	if (walk->i386)
@@ -79,9 +84,24 @@ full_value(struct kunwind_walk *walk, const struct kunwind_table *table,
 	return KUNWIND_COMPLETE;
 }
 
+/*
+ * Whether an exact 64-bit frame has restored register @reg, whose place on the stack is
+ * @place by an expression. gcc's rows for a function that realigns its stack give
+ * the places by rbp, also after the end of the function has popped rbp. The places are
+ * then not in the function's frame, or the frame is empty. If the function runs on
+ * another stack than its caller, rsp is no bound.
+ */
+static bool kunwind_walk_attr is_restored(const struct kunwind_walk *walk, u32 reg, u64 cfa, u64 place)
+{
+	const u64 sp = walk->regs.r[KUNWIND_RSP], red_zone = 128;
+
+	return KUNWIND_REG(reg) & (KUNWIND_SAVED_REGS | KUNWIND_REG(KUNWIND_RBP)) &&
+	       (place >= cfa || cfa == sp + 8 || (sp < cfa && place < sp - red_zone));
+}
+
 enum kunwind_reason kunwind_walk_attr
 kunwind_full_rule_step(struct kunwind_walk *walk, const struct kunwind_table *table, s32 index,
-		       bool *signal)
+		       bool exact, bool *signal)
 {
 	const struct kunwind_full_rule *full = kunwind_table_full_rule(table, index);
 	const struct kunwind_full_rule_entry *entry;
@@ -95,7 +115,9 @@ kunwind_full_rule_step(struct kunwind_walk *walk, const struct kunwind_table *ta
 	if (!kunwind_pay(&walk->mem, full->cost))
 		return KUNWIND_BUDGET_SPENT;
 	entry = (const struct kunwind_full_rule_entry *)(full + 1);
-	reason = full_value(walk, table, entry, NULL, &cfa);
+	reason = compute(walk, table, entry, NULL, &cfa);
+	if (reason == KUNWIND_COMPLETE)
+		reason = load(walk, entry, &cfa);
 	if (reason != KUNWIND_COMPLETE)
 		return reason;
 
@@ -118,9 +140,16 @@ kunwind_full_rule_step(struct kunwind_walk *walk, const struct kunwind_table *ta
 		next.valid &= ~KUNWIND_REG(reg);
 		if (entry[i].how == KUNWIND_HOW_UNDEFINED)
 			continue;
-		reason = full_value(walk, table, &entry[i], &cfa, &value);
+		reason = compute(walk, table, &entry[i], &cfa, &value);
 		if (reason == KUNWIND_CORRUPT)
 			return reason;
+		if (reason == KUNWIND_COMPLETE && exact && entry[i].how == KUNWIND_HOW_AT_EXPR &&
+		    is_restored(walk, reg, cfa, value)) {
+			next.valid |= walk->regs.valid & KUNWIND_REG(reg);
+			continue;
+		}
+		if (reason == KUNWIND_COMPLETE)
+			reason = load(walk, &entry[i], &value);
 		if (reason == KUNWIND_COMPLETE) {
 			next.r[reg] = value;
 			next.valid |= KUNWIND_REG(reg);

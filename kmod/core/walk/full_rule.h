@@ -12,6 +12,7 @@
 /**
  * kunwind_full_rule_step() - make a step by a full rule
  * @index: off of the rule
+ * @exact: the frame is at the instruction that it executes next, in 64-bit code
  * @signal: out: a signal interrupted the caller; it did not make a call
  *
  * Sets walk->regs to the caller's registers. A register whose value cannot be
@@ -22,7 +23,7 @@
  */
 enum kunwind_reason kunwind_full_rule_step(struct kunwind_walk *walk,
 					   const struct kunwind_table *table, s32 index,
-					   bool *signal);
+					   bool exact, bool *signal);
 
 /**
  * kunwind_full_rule_compact() - convert a full rule of 64-bit code into a short

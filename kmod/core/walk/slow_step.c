@@ -230,7 +230,9 @@ slow_full_rule(struct kunwind_walk *walk, const struct kunwind_table *table, s32
 
 	if (!kunwind_full_rule_compact(table, index, &compact, &after)) {
 		slow->how = (struct kunwind_found){ .method = KUNWIND_BY_CFI };
-		slow->reason = kunwind_full_rule_step(walk, table, index, &slow->how.signal);
+		slow->reason = kunwind_full_rule_step(walk, table, index,
+						      addr == walk->regs.r[KUNWIND_RA],
+						      &slow->how.signal);
 		return slow->reason == KUNWIND_COMPLETE ? SLOW_STEPPED : SLOW_END;
 	}
 	set_entry(walk, addr, keep, compact, after, slow);

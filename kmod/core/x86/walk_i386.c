@@ -153,7 +153,7 @@ enum kunwind_reason kunwind_walk_attr kunwind_walk_i386(struct kunwind_walk *wal
 			if (step_by_code(walk, addr == ip))
 				reason = KUNWIND_COMPLETE;
 		} else if ((rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_FULL) {
-			reason = kunwind_full_rule_step(walk, table, rule.off, &signal);
+			reason = kunwind_full_rule_step(walk, table, rule.off, false, &signal);
 		} else {
 			reason = short_step(walk, table, rule);
 			signal = rule.kind & KUNWIND_RULE_SIGNAL;
