@@ -206,6 +206,8 @@ static void test_realigned(void)
 	WALK("realigned stack, rbp leads below the red zone: it was restored", NO_OBJECT, ret, CALLER + 14);
 	realigned(60, 36, 32);
 	WALK("realigned stack, rsp on another stack: rbp is on the stack", NO_OBJECT, ret, CALLER + 51);
+	realigned(60, 36, 62);
+	WALK("realigned stack, all on another stack: rbp is on the stack", NO_OBJECT, ret, CALLER + 51);
 	realigned(30, 31, 20);
 	regs.r[KUNWIND_RA] = CODE(1, 5);
 	WALK("realigned stack, empty frame: rbp was restored", NO_OBJECT, ret, CALLER + 21);
@@ -219,6 +221,14 @@ static void test_realigned(void)
 	WALK("realigned stack, rbx was restored: it is the callee's", NO_OBJECT, ret, CALLER + 21);
 	regs.valid &= ~KUNWIND_REG(KUNWIND_RBX);
 	WALK("realigned stack, rbx was restored, and is unknown", REG_UNKNOWN, ret);
+	/* a signal trampoline on another stack: rbp is at *(rsp + 80), the CFA is rsp + 16 */
+	scene();
+	OBJECT(0x1000, { 0, 0x100, "S 0e 10 10 06 03 77 d0 00" }, { 0x100, 0x100, "0c 06 10" });
+	regs.r[KUNWIND_RA] = CODE(1, 0);
+	regs.r[KUNWIND_RBP] = WORD(40);
+	stack[1] = ret;
+	stack[10] = WORD(50);
+	WALK("signal trampoline, registers above the CFA: rbp is on the stack", NO_OBJECT, ret, CALLER + 51);
 	/* CODE(1, 0x200) was called by the function, which does not say what it has popped */
 	realigned(30, 36, 40);
 	regs.r[KUNWIND_RA] = CODE(1, 0x200);

@@ -86,17 +86,23 @@ load(struct kunwind_walk *walk, const struct kunwind_full_rule_entry *entry, u64
 
 /*
  * Whether an exact 64-bit frame has restored register @reg, whose place on the stack is
- * @place by an expression. gcc's rows for a function that realigns its stack give
- * the places by rbp, also after the end of the function has popped rbp. The places are
- * then not in the function's frame, or the frame is empty. If the function runs on
- * another stack than its caller, rsp is no bound.
+ * @place by the expression at @off. gcc's rows for a function that realigns its stack
+ * give the places by rbp, also after the end of the function has popped rbp. The places
+ * are then not in the function's frame, or the frame is empty. An expression of
+ * another register (rsp in glibc's signal trampoline) is not of gcc. If the function
+ * runs on another stack than its caller, rsp and the CFA are no bounds.
  */
-static bool kunwind_walk_attr is_restored(const struct kunwind_walk *walk, u32 reg, u64 cfa, u64 place)
+static bool kunwind_walk_attr is_restored(const struct kunwind_walk *walk,
+					  const struct kunwind_table *table, s32 off, u32 reg,
+					  u64 cfa, u64 place)
 {
 	const u64 sp = walk->regs.r[KUNWIND_RSP], red_zone = 128;
+	u16 len;
+	const u8 *expr = kunwind_table_expr(table, off, &len);
 
-	return KUNWIND_REG(reg) & (KUNWIND_SAVED_REGS | KUNWIND_REG(KUNWIND_RBP)) &&
-	       (place >= cfa || cfa == sp + 8 || (sp < cfa && place < sp - red_zone));
+	return expr && len && *expr == KUNWIND_OP_BREG0 + KUNWIND_RBP &&
+	       KUNWIND_REG(reg) & (KUNWIND_SAVED_REGS | KUNWIND_REG(KUNWIND_RBP)) && sp < cfa &&
+	       (place >= cfa || cfa == sp + 8 || place < sp - red_zone);
 }
 
 enum kunwind_reason kunwind_walk_attr
@@ -144,7 +150,7 @@ kunwind_full_rule_step(struct kunwind_walk *walk, const struct kunwind_table *ta
 		if (reason == KUNWIND_CORRUPT)
 			return reason;
 		if (reason == KUNWIND_COMPLETE && exact && entry[i].how == KUNWIND_HOW_AT_EXPR &&
-		    is_restored(walk, reg, cfa, value)) {
+		    is_restored(walk, table, entry[i].off, reg, cfa, value)) {
 			next.valid |= walk->regs.valid & KUNWIND_REG(reg);
 			continue;
 		}
