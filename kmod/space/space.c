@@ -271,7 +271,8 @@ static void unhash(struct kunwind_space *space)
 static void set_tgid(struct kunwind_space *space, pid_t tgid)
 {
 	lockdep_assert_held(&spaces_lock);
-	if (space->tgid <= 0)
+	/* Not 0 in place of KUNWIND_NO_TGID: sweep() would wait for a name. */
+	if (tgid && space->tgid <= 0)
 		WRITE_ONCE(space->tgid, tgid);
 }
 

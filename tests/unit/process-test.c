@@ -232,6 +232,12 @@ static void test_shared_mm(void)
 	ann->task.mm = child->task.mm;
 	tap_ok(registers(ann, ann, 0) == -ENOSPC && space->tgid == KUNWIND_NO_TGID,
 	       "shared mm: no mapping is announced for a process whose registration is refused");
+	ann = start(4, ANN, 0);
+	ann->task.mm = child->task.mm;
+	be(child);
+	hook_perf_event_fork(&ann->task);
+	tap_ok(is(ann, "absent") && space->tgid == KUNWIND_NO_TGID,
+	       "shared mm: no sweep waits for the name of a child whose registration is refused");
 	end("shared mm");
 }
 
