@@ -424,11 +424,6 @@ static void executes(struct task_struct *task)
 		return;
 	if (trace_kunwind_exec_enabled())
 		trace_kunwind_exec(task->tgid, task->comm);
-	/*
-	 * If the process was registered between the switch to the new mm and this
-	 * hook, the mm has a space: its kunwind_map came before kunwind_exec.
-	 */
-	kunwind_space_forget(task->mm);
 	space = kunwind_space_link(task->mm, task->tgid, kunwind_process_wants_children(process),
 				   true, GFP_ATOMIC);
 	if (!space)

@@ -122,32 +122,8 @@ static void test_exec_charged(void)
 	end("exec as another user");
 }
 
-/* system_wide finds the process between the switch to the new mm and the last hook. */
-static void test_exec_adopted(void)
-{
-	struct kunwind_space *space;
-	struct one *ann;
-
-	begin();
-	ann = start(1, ANN, 0);
-	switches(true);
-	be(ann);
-	ann->task.mm = &ann->mm[1];
-	hook_setup_new_exec(&usual);
-	kunwind_process_adopt(ann->task.mm, &ann->pid, true);
-	space = kunwind_space_find(ann->task.mm);
-	tap_ok(space && !space->fresh, "registered during exec: there is a space before kunwind_exec");
-	hook_proc_exec_connector(&ann->task);
-	tap_ok(kunwind_space_find(ann->task.mm) != space && kunwind_space_find(ann->task.mm)->fresh &&
-	       follower == &ann->task && follow_why == READ_EXEC,
-	       "registered during exec: the mappings are read and announced again after kunwind_exec");
-	switches(false);
-	end("registered during exec");
-}
-
 int main(void)
 {
-	test_exec_adopted();
 	test_exec();
 	test_exec_charged();
 	return tap_done();

@@ -181,7 +181,7 @@ static struct one *forks(struct one *parent, unsigned int n)
 	return child;
 }
 
-static struct linux_binprm usual, secure = { .secureexec = true };
+static const struct linux_binprm usual, secure = { .secureexec = true };
 static const struct linux_binprm unreadable = { .interp_flags = BINPRM_FLAGS_ENFORCE_NONDUMP };
 
 /* @one execs a program, and then runs as user @uid with @caps. */
