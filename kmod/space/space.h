@@ -32,6 +32,8 @@ struct kunwind_moves {
 	u64 start, end;		/* valid if nr is not 0 */
 };
 
+#define KUNWIND_NO_TGID	(-1)
+
 /**
  * struct kunwind_space - what is known of one address space
  * @node: in the hash of spaces, by mm
@@ -57,8 +59,6 @@ struct kunwind_moves {
  * @reader: task whose queued task work will read the mappings, or NULL
  *	(mm_hooks.c)
  */
-#define KUNWIND_NO_TGID	(-1)
-
 struct kunwind_space {
 	struct hlist_node node;
 	struct mm_struct *mm;
@@ -202,8 +202,8 @@ bool kunwind_space_knows(struct kunwind_space *space, u64 start, u64 len);
  * fork copies @old to @new, and holds @old's mmap_lock. If children of @old are
  * registered, makes a space for @new with the same snapshot: shared, at a cost
  * that does not grow with it; or copied if it is not all announced yet, for
- * example because some of its objects are pending. If
- * there is no memory, or during an mremap(), the child reads its own mappings.
+ * example because some of its objects are pending. If there is no memory, or
+ * during an mremap(), the child reads its own mappings.
  */
 void kunwind_space_dup(struct mm_struct *old, struct mm_struct *new);
 

@@ -634,7 +634,8 @@ static bool kunwind_walk_attr follow(struct kunwind_mem *mem, bool i386, u64 fro
 					note(&ahead, mem, at, at, true);
 				goto ended;
 			}
-			if (!(called && marks_target(&insn)) && !((called || first) && is_zeros(&insn)))
+			if (!(called && marks_target(&insn)) &&
+			    !((called || first) && !i386 && is_zeros(&insn)))
 				next = step(&ahead, &insn);
 			first = false;
 			called = is_call(&insn) && !only_jumped_to(&ahead, mem, at) &&

@@ -61,7 +61,7 @@ static inline bool kunwind_walk_attr marks_target(const struct kunwind_insn *ins
 /*
  * Whether an instruction after a call consists of zeros, maybe with other code:
  * padding between two sections (lld's). They decode as add to memory, but of a
- * register or to an address that a call does not preserve.
+ * register or to an address that a call of 64-bit code does not preserve.
  */
 static inline bool kunwind_walk_attr is_zeros(const struct kunwind_insn *insn)
 {
