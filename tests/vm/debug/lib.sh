@@ -163,7 +163,7 @@ lttng_stop() { # DIRECTORY
 	# check() runs its command in a subshell, so the export of lttng_start()
 	# is lost.
 	export LTTNG_HOME=$1/home
-	lttng stop >>"$1/lttng.log" 2>&1 && lttng destroy storm >>"$1/lttng.log" 2>&1 && return
+	lttng stop storm >>"$1/lttng.log" 2>&1 && lttng destroy storm >>"$1/lttng.log" 2>&1 && return
 	tail -n 5 "$1/lttng.log"
 	df "$1"
 	return 1
