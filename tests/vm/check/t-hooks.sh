@@ -53,7 +53,7 @@ tracing=/sys/kernel/tracing
 check "the module loads before the function tracer starts" modprobe kunwind
 printf '%s\n' "${required[@]}" >$tracing/set_ftrace_filter
 echo function >$tracing/current_tracer
-if [ "$(cat /sys/kernel/realtime 2>/dev/null)" = 1 ]; then
+if is_rt; then
 	"$device/moved" >/dev/null 2>&1
 	like "$(awk -F'\t' '$1 == "hook" { print $3 }' /dev/kunwind)" "lost" \
 		"PREEMPT_RT, function tracer on all hooked functions: the status reports a lost hook"

@@ -50,7 +50,7 @@ echo >"$tracefs/uprobe_events"
 # code of V8's built-in functions spends all of it on reading that code, and
 # ends with "budget_spent" (docs/limits.md).
 early=0
-[[ $(uname -v) != *PREEMPT_RT* ]] || early=$(nproc)
+! is_rt || early=$(nproc)
 if command -v node >/dev/null; then
 	session_begin "$work/node" --syscall openat
 	verdict $? "LTTng session of openat starts"

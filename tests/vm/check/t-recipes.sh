@@ -43,7 +43,7 @@ while IFS= read -r line; do
 		;;
 	'<!-- output has: '*)
 		texts=${line#*: } texts=${texts% -->}
-		[ "$(cat /sys/kernel/realtime 2>/dev/null)" != 1 ] || texts=${texts//interrupt: timer/softirq: hrtimer}
+		! is_rt || texts=${texts//interrupt: timer/softirq: hrtimer}
 		last=$command
 		while IFS= read -r text; do
 			grep -qF -- "$text" <<<"$out"

@@ -18,7 +18,7 @@ gcc -O2 -fomit-frame-pointer -pthread -o waits "$source" || { echo "Bail out! th
 modprobe kunwind || { echo "Bail out! the module does not load"; exit 1; }
 # PREEMPT_RT runs the timers of ordinary threads in a softirq.
 timer='interrupt: timer'
-[ "$(cat /sys/kernel/realtime 2>/dev/null)" != 1 ] || timer='softirq: hrtimer'
+! is_rt || timer='softirq: hrtimer'
 
 for mode in convoy pipeline sleep fault preempt; do
 	kunwind record -q -o "$mode" -- ./waits $mode >"$mode.out" 2>"$mode.err"

@@ -138,7 +138,7 @@ counts_verdict() { # TRACER NAME PARTS
 	[ "$entries" -gt 0 ]
 	verdict $? "$2: the tracer recorded events"
 	# perf, LTTng and a PREEMPT_RT kernel raise irq_works, too
-	[[ $1 == ftrace:* ]] && ! grep -q PREEMPT_RT /proc/version || return 0
+	[[ $1 == ftrace:* ]] && ! is_rt || return 0
 	[ "$irqs" -le $most ]
 	verdict $? "$2: irq_works stay below the limit"
 }

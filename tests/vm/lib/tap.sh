@@ -17,6 +17,9 @@
 tap_count=0
 tap_failed=0
 
+# Whether the kernel is a PREEMPT_RT kernel.
+is_rt() { [[ $(uname -v) == *PREEMPT_RT* ]]; }
+
 diag() { printf '%s\n' "$*" | sed 's/^/# /'; }
 
 ok() {
