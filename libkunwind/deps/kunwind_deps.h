@@ -36,6 +36,7 @@ typedef int64_t s64;
 
 #define READ_ONCE(x)		(*(const volatile __typeof__(x) *)&(x))
 #define WRITE_ONCE(x, v)	(*(volatile __typeof__(x) *)&(x) = (v))
+#define data_race(expr)		(expr)	/* kernel: KCSAN ignores the accesses */
 #define smp_store_release(p, v)	__atomic_store_n(p, v, __ATOMIC_RELEASE)
 #define barrier()		__asm__ __volatile__("" : : : "memory")
 #define likely(x)		__builtin_expect(!!(x), 1)

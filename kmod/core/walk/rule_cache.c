@@ -54,12 +54,12 @@ void kunwind_walk_attr kunwind_rule_cache_put(struct kunwind_rule_cache *cache,
 	 */
 	if (unlikely((new->addr - 1) >> KUNWIND_ADDRESS_BITS))
 		return;
-	if (unlikely(slot->id == new->id)) {
+	if (unlikely(data_race(slot->id) == new->id)) {
 		u64 seen = READ_ONCE(slot->after);
 		struct kunwind_rule_cache_entry old;
 
 		barrier();
-		old = *slot;
+		old = data_race(*slot);
 		barrier();
 		if (!(seen & AFTER_ODD) && READ_ONCE(slot->after) == seen)
 			cache_write(kunwind_rule_cache_second(cache, slot), &old);

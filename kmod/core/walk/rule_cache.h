@@ -5,7 +5,8 @@
  * docs/unwinding.md describes the cache. An address has two places, next to
  * each other. A reader reads the entry's "after" first (regs_after.h), which
  * contains the sequence number, then the rule, and checks at last that "after"
- * has not changed. rule_cache.c writes entries. Any context, NMI included; also
+ * has not changed. An interrupt of this CPU may write the entry meanwhile, so the
+ * reads of addr, id and rule are in data_race(). rule_cache.c writes entries. Any context, NMI included; also
  * inside a window.
  */
 #ifndef _KUNWIND_RULE_CACHE_H
@@ -82,7 +83,7 @@ static __always_inline bool kunwind_rule_cache_has(const struct kunwind_rule_cac
 {
 	*after = READ_ONCE(entry->after);
 	barrier();
-	return likely(entry->addr == addr) && likely(entry->id == id);
+	return likely(data_race(entry->addr) == addr) && likely(data_race(entry->id) == id);
 }
 
 static __always_inline bool kunwind_rule_cache_is(const struct kunwind_rule_cache_entry *entry,

@@ -293,23 +293,23 @@ static __always_inline enum step fast_step(struct kunwind_walk *walk, struct wal
 	struct kunwind_rule rule;
 	u16 form;
 
-	form = kunwind_rule_form(&slot->rule);
+	form = data_race(kunwind_rule_form(&slot->rule));
 	if (form == KUNWIND_FORM(KUNWIND_RBP_SAME, KUNWIND_RSP)) {
-		state->cfa = state->sp + (s64)slot->rule.off;
+		state->cfa = state->sp + (s64)data_race(slot->rule.off);
 		if (!kunwind_rule_cache_is(slot, after))
 			return forget_rule(state);
 		kunwind_mem_read(&walk->mem, state->ra, state->cfa - 8, unreadable);
 	} else if (form == KUNWIND_FORM(KUNWIND_RBP_SAVED, KUNWIND_RSP)) {
-		state->cfa = state->sp + (s64)slot->rule.off;
-		rule.rbp = slot->rule.rbp;
+		state->cfa = state->sp + (s64)data_race(slot->rule.off);
+		rule.rbp = data_race(slot->rule.rbp);
 		if (!kunwind_rule_cache_is(slot, after))
 			return forget_rule(state);
 		state->bp_at = state->cfa + (s64)rule.rbp;
 		state->valid |= KUNWIND_REG(KUNWIND_RBP);
 		kunwind_mem_read(&walk->mem, state->ra, state->cfa - 8, unreadable);
 	} else if (form == KUNWIND_FORM(KUNWIND_RBP_SAVED, KUNWIND_RBP)) {
-		rule.off = slot->rule.off;
-		rule.rbp = slot->rule.rbp;
+		rule.off = data_race(slot->rule.off);
+		rule.rbp = data_race(slot->rule.rbp);
 		if (!kunwind_rule_cache_is(slot, after))
 			return forget_rule(state);
 		if (unlikely(!(state->valid & KUNWIND_REG(KUNWIND_RBP))))
@@ -322,7 +322,7 @@ static __always_inline enum step fast_step(struct kunwind_walk *walk, struct wal
 		if (unlikely(state->cfa <= state->sp) && goes_round(walk, state))
 			return end_walk(walk, state, KUNWIND_CFA_STUCK);
 	} else {
-		rule = slot->rule;
+		rule = data_race(slot->rule);
 		if (!kunwind_rule_cache_is(slot, after))
 			return forget_rule(state);
 		if (!(form & KUNWIND_RULE_PLACES))

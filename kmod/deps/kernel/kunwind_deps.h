@@ -149,6 +149,20 @@ static inline notrace u64 kunwind_mem_handler(const struct kunwind_mem *mem, u64
 }
 
 /*
+ * A walk in an interrupt changes the counter of the task that it interrupts, and
+ * restores it before it ends. KCSAN takes this for a race.
+ */
+static __always_inline void kunwind_faults_off(void)
+{
+	(void)data_race(({ pagefault_disable(); 0; }));
+}
+
+static __always_inline void kunwind_faults_on(void)
+{
+	(void)data_race(({ pagefault_enable(); 0; }));
+}
+
+/*
  * Opens the window in which the current task's memory can be read without a
  * page fault. False: it cannot be read. The first window of a walk finds this
  * out, with the first address that will be read, @first; the result holds for
@@ -163,9 +177,9 @@ static __always_inline bool kunwind_mem_begin(struct kunwind_mem *mem, u64 first
 		mem->probed = true;
 		mem->limit = TASK_SIZE_MAX - sizeof(u64) + 1;
 	}
-	pagefault_disable();
+	kunwind_faults_off();
 	if (!user_access_begin((const void __user *)first, sizeof(u64))) {
-		pagefault_enable();
+		kunwind_faults_on();
 		return false;
 	}
 	return true;
@@ -174,7 +188,7 @@ static __always_inline bool kunwind_mem_begin(struct kunwind_mem *mem, u64 first
 static __always_inline void kunwind_mem_end(struct kunwind_mem *mem)
 {
 	user_access_end();
-	pagefault_enable();
+	kunwind_faults_on();
 }
 
 /*
