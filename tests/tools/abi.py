@@ -1,10 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Compares the names of stop reasons, and the version, in all files that repeat them.
+"""Compares stop reasons, parameters and the version in all files that repeat them.
 
-kmod/uapi/kunwind.h defines both. kmod/core/names.c, which the module, libkunwind
-and the tools contain, is compiled and called. kunwind(3), docs/debugging.md and
-the schema of kunwind-json(5) are read.
+kmod/uapi/kunwind.h defines the reasons and the version. kmod/core/names.c, which
+the module, libkunwind and the tools contain, is compiled and called. kunwind(3),
+docs/debugging.md and the schema of kunwind-json(5) are read, and kunwind(4) for
+the parameters.
 """
 
 import ctypes
@@ -38,6 +39,16 @@ def names_of(nr):
         return [name(reason).decode() for reason in range(nr + 1)]
 
 
+def parameters():
+    """Returns {parameter: default} from the descriptions that modinfo prints."""
+    found = {}
+    for path in glob.glob(os.path.join(TREE, "kmod/**/*.c"), recursive=True):
+        for name, words in re.findall(r"^MODULE_PARM_DESC\((\w+),(.*?)\);", text_of(path), re.M | re.S):
+            default = re.search(r"\(default (\w+)\)|(\w+) \(default\)", words)
+            found[name] = default.group(1) or default.group(2)
+    return found
+
+
 def main():
     header = text_of("kmod/uapi/kunwind.h")
     enum = re.search(r"enum kunwind_reason \{(.*?)\n\tKUNWIND_NR_REASONS\n\}", header, re.S).group(1)
@@ -53,6 +64,9 @@ def main():
     same("the schema of kunwind-json(5) has all reasons", json_output.REASONS, names)
     rows = re.search(r"\n\| reason \| what it means.*?\n\n", text_of("docs/debugging.md"), re.S).group(0)
     same("docs/debugging.md explains all reasons", sorted(re.findall(r"^\| `(\w+)` \|", rows, re.M)), sorted(names))
+
+    page = re.findall(r'^\.IR (\w+) " \((\w+)\)"$', text_of("tools/man/kunwind.4"), re.M)
+    same("kunwind(4) lists all parameters with their defaults", sorted(page), sorted(parameters().items()))
 
     version = re.search(r'^#define KUNWIND_VERSION\s+"([\d.]+)"$', header, re.M).group(1)
     kunwind = os.path.join(TREE, "tools/build/kunwind")
