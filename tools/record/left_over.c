@@ -3,15 +3,12 @@
  * left_over.c - find and end LTTng sessions whose recorder was killed
  *
  * The session daemon keeps the session of a recorder that SIGKILL ended, and
- * goes on tracing. The name of a session says which process made it:
- * "kunwind-record-PID", and in a PID namespace other than the first one
- * "kunwind-record-PID-nsINODE".
- *
- * A session is left over only if its name has exactly this form, with the
- * namespace of this process, and no program "kunwind-record" has that PID. If
- * the name of the program cannot be read, the recorder counts as running. A
- * recorder that got the PID of a killed one cannot have made a session of that
- * name, because the name is taken, except after left_over_end().
+ * goes on tracing. A session is left over only if its name (session_name.h) is
+ * that of a recorder in the PID namespace of this process, and no program
+ * "kunwind-record" has that PID. If the name of the program cannot be read, the
+ * recorder counts as running. A recorder that got the PID of a killed one cannot
+ * have made a session of that name, because the name is taken, except after
+ * left_over_end().
  */
 #include <errno.h>
 #include <lttng/lttng.h>
@@ -20,43 +17,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "left_over.h"
+#include "session_name.h"
 #include "tool.h"
 #include "triggers.h"
 
-#define PREFIX		"kunwind-record-"
-#define PROGRAM		"kunwind-record"
-#define FIRST_NAMESPACE	0xeffffffcUL	/* PROC_PID_INIT_INO of the kernel */
-
-static void name_of(char *name, size_t size, int pid)
-{
-	struct stat st;
-
-	if (stat("/proc/self/ns/pid", &st) || st.st_ino == FIRST_NAMESPACE)
-		snprintf(name, size, PREFIX "%d", pid);
-	else
-		snprintf(name, size, PREFIX "%d-ns%lu", pid, (unsigned long)st.st_ino);
-}
-
-void left_over_name(char *name, size_t size)
-{
-	name_of(name, size, (int)getpid());
-}
-
-/* Returns the process that made the session; 0: no recorder of this PID namespace. */
-static int maker_of(const char *name)
-{
-	char wanted[64];
-	int pid;
-
-	if (sscanf(name, PREFIX "%d", &pid) != 1 || pid <= 0)
-		return 0;
-	name_of(wanted, sizeof(wanted), pid);
-	return strcmp(name, wanted) ? 0 : pid;
-}
+#define PROGRAM	"kunwind-record"
 
 static bool may_run(int pid)
 {
@@ -77,14 +45,14 @@ static bool may_run(int pid)
 
 bool left_over_is_recorder(const char *name)
 {
-	int pid = maker_of(name);
+	int pid = session_recorder(name);
 
 	return pid && may_run(pid);
 }
 
 static bool is_left_over(const char *name)
 {
-	int pid = maker_of(name);
+	int pid = session_recorder(name);
 
 	return pid && !may_run(pid);
 }

@@ -6,10 +6,6 @@
 #define KUNWIND_RECORD_LEFT_OVER_H
 
 #include <stdbool.h>
-#include <stddef.h>
-
-/* Writes the name that the session of this process has. */
-void left_over_name(char *name, size_t size);
 
 /*
  * Prints each session that a killed recorder has left, one a line: name, tab,

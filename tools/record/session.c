@@ -20,9 +20,9 @@
 #include <unistd.h>
 
 #include "interrupt_events.h"
-#include "left_over.h"
 #include "own_events.h"
 #include "session.h"
+#include "session_name.h"
 #include "tool.h"
 
 #define CHANNEL		"events"
@@ -187,7 +187,7 @@ bool session_create(struct session *session, const char *to, uint64_t buffer, bo
 
 	memset(session, 0, sizeof(*session));
 	session->flight = flight;
-	left_over_name(session->name, sizeof(session->name));
+	session_name(session->name, sizeof(session->name));
 	snprintf(url, sizeof(url), "%s%s", session_is_remote(to) ? "" : "file://", to);
 	if (!check(to, flight ? create_snapshot_session(session->name, to) :
 			session_is_remote(to) ?
