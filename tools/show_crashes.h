@@ -45,7 +45,7 @@ bool kunwind_crashes_read(struct kunwind_crashes *crashes, char *const *paths, i
  */
 int kunwind_crashes_live(struct kunwind_crashes *crashes);
 
-/* (show_crashes.c) kunwind crashes. Returns the exit status. */
+/* (show_crashes_main.c) kunwind crashes. Returns the exit status. */
 int kunwind_cmd_crashes(int argc, char **argv);
 
 /* (show.c) Prints a stack as kunwind show does. */
