@@ -27,7 +27,7 @@ struct search {
 	const char *build_id;		/* hex; "" not known */
 	uint64_t inode;			/* proves identity without a build-id; 0: cannot */
 	enum kunwind_state state;	/* of the first file that exists */
-	struct kunwind_found *found;
+	struct kunwind_found_file *found;
 };
 
 static bool same_build_id(const uint8_t *id, unsigned int len, const char *hex)
@@ -45,7 +45,7 @@ static bool same_build_id(const uint8_t *id, unsigned int len, const char *hex)
 }
 
 static enum kunwind_state identify(struct kunwind_symbolizer *symbolizer, int fd,
-				   struct kunwind_found *found)
+				   struct kunwind_found_file *found)
 {
 	const struct wire_reply *reply = (const void *)symbolizer->reply;
 	struct wire_request request = { .type = WIRE_IDENTIFY };
@@ -77,7 +77,7 @@ static enum kunwind_state identify(struct kunwind_symbolizer *symbolizer, int fd
 static enum kunwind_state judge(const struct search *search, int fd)
 {
 	struct kunwind_symbolizer *symbolizer = search->object->symbolizer;
-	struct kunwind_found *found = search->found;
+	struct kunwind_found_file *found = search->found;
 	enum kunwind_state state;
 	struct stat st;
 
@@ -211,7 +211,7 @@ static bool try_server(struct search *search, const char *kind)
 	return fd >= 0 && try_fd(search, fd, search->object->path);
 }
 
-bool kunwind_find_object(struct kunwind_object *object, struct kunwind_found *found,
+bool kunwind_find_object(struct kunwind_object *object, struct kunwind_found_file *found,
 			 enum kunwind_state *state)
 {
 	const struct kunwind_symbolizer_options *options = &object->symbolizer->options;
@@ -276,7 +276,7 @@ static bool has_crc(int fd, uint32_t wanted)
 
 /* Tries a .gnu_debuglink file: by build-id, or without one by checksum. */
 static bool try_link(struct search *search, const char *dir, const char *below,
-		     const struct kunwind_found *main)
+		     const struct kunwind_found_file *main)
 {
 	char path[8400];
 	struct stat st;
@@ -298,7 +298,7 @@ static bool try_link(struct search *search, const char *dir, const char *below,
 	return try_fd(search, fd, path);
 }
 
-static bool find_link(struct search *search, const struct kunwind_found *main)
+static bool find_link(struct search *search, const struct kunwind_found_file *main)
 {
 	const struct kunwind_symbolizer_options *options = &search->object->symbolizer->options;
 	const char *slash = strrchr(search->object->path, '/');
@@ -323,12 +323,12 @@ static bool find_link(struct search *search, const struct kunwind_found *main)
 	return try_link(search, "", below, main);
 }
 
-int kunwind_find_debug(struct kunwind_object *object, const struct kunwind_found *main,
+int kunwind_find_debug(struct kunwind_object *object, const struct kunwind_found_file *main,
 		       char *path, size_t size)
 {
 	const struct kunwind_symbolizer_options *options = &object->symbolizer->options;
 	struct search search = { .object = object };
-	struct kunwind_found found = { .fd = -1 };
+	struct kunwind_found_file found = { .fd = -1 };
 	char hex[2 * WIRE_ID + 1] = "";
 	const char *const *dir;
 	unsigned int i;
@@ -411,7 +411,7 @@ int kunwind_find_alt(struct kunwind_object *object, const char *from, const char
 		     const uint8_t *id, unsigned int id_len)
 {
 	const struct kunwind_symbolizer_options *options = &object->symbolizer->options;
-	struct kunwind_found found = { .fd = -1 };
+	struct kunwind_found_file found = { .fd = -1 };
 	struct search search = { .object = object, .found = &found };
 	bool local = !(options->flags & KUNWIND_NO_LOCAL);
 	const char *slash = strrchr(from, '/');

@@ -28,7 +28,7 @@ struct sym {
 	unsigned int rank;	/* among symbols of the same start, higher is better */
 };
 
-struct kunwind_elf {
+struct kunwind_helper_elf {
 	Dwfl *dwfl;
 	Dwfl_Module *module;
 	int debug_fd;		/* until libdwfl asks for it */
@@ -48,7 +48,7 @@ static int find_debuginfo(Dwfl_Module *module, void **userdata, const char *modn
 			  Dwarf_Addr base, const char *file_name, const char *debuglink_file,
 			  GElf_Word debuglink_crc, char **debuginfo_file_name)
 {
-	struct kunwind_elf *elf = *userdata;
+	struct kunwind_helper_elf *elf = *userdata;
 	int fd = elf ? elf->debug_fd : -1;
 
 	(void)module, (void)modname, (void)base, (void)file_name;
@@ -100,7 +100,7 @@ static uint64_t label_limit(Elf *elf, GElf_Word shndx, uint64_t value)
  * Labels have no size: each ends at the next symbol. A label that starts inside
  * a function is left out.
  */
-static void settle(struct kunwind_elf *elf)
+static void settle(struct kunwind_helper_elf *elf)
 {
 	uint64_t reach = 0;
 	size_t i, nr = 0;
@@ -132,7 +132,7 @@ static void settle(struct kunwind_elf *elf)
 	}
 }
 
-static bool load_symbols(struct kunwind_elf *elf)
+static bool load_symbols(struct kunwind_helper_elf *elf)
 {
 	int i, nr = dwfl_module_getsymtab(elf->module);
 
@@ -246,9 +246,9 @@ void kunwind_elf_identify(int fd, struct wire_reply *reply, char *name, size_t s
 	elf_end(elf);
 }
 
-struct kunwind_elf *kunwind_elf_open(int fd, int debug_fd)
+struct kunwind_helper_elf *kunwind_elf_open(int fd, int debug_fd)
 {
-	struct kunwind_elf *elf = calloc(1, sizeof(*elf));
+	struct kunwind_helper_elf *elf = calloc(1, sizeof(*elf));
 	GElf_Ehdr ehdr;
 	GElf_Addr bias;
 	void **userdata;
@@ -284,7 +284,7 @@ close_fd:
 	return NULL;
 }
 
-void kunwind_elf_close(struct kunwind_elf *elf)
+void kunwind_elf_close(struct kunwind_helper_elf *elf)
 {
 	if (!elf)
 		return;
@@ -296,7 +296,7 @@ void kunwind_elf_close(struct kunwind_elf *elf)
 	free(elf);
 }
 
-Dwarf *kunwind_elf_dwarf(struct kunwind_elf *elf, uint64_t *bias)
+Dwarf *kunwind_elf_dwarf(struct kunwind_helper_elf *elf, uint64_t *bias)
 {
 	Dwarf_Addr dwarf_bias;
 	Dwarf *dwarf = dwfl_module_getdwarf(elf->module, &dwarf_bias);
@@ -306,7 +306,7 @@ Dwarf *kunwind_elf_dwarf(struct kunwind_elf *elf, uint64_t *bias)
 }
 
 /* Searches backwards, from the last symbol that starts at or before @addr. */
-const char *kunwind_elf_symbol(const struct kunwind_elf *elf, uint64_t addr, uint64_t *start,
+const char *kunwind_elf_symbol(const struct kunwind_helper_elf *elf, uint64_t addr, uint64_t *start,
 			       bool *label)
 {
 	size_t lo = 0, hi = elf->nr;
@@ -329,7 +329,7 @@ const char *kunwind_elf_symbol(const struct kunwind_elf *elf, uint64_t addr, uin
 	return NULL;
 }
 
-bool kunwind_elf_vaddr(const struct kunwind_elf *elf, uint64_t offset, uint64_t *vaddr)
+bool kunwind_elf_vaddr(const struct kunwind_helper_elf *elf, uint64_t offset, uint64_t *vaddr)
 {
 	GElf_Addr bias;
 	Elf *main = dwfl_module_getelf(elf->module, &bias);
@@ -352,7 +352,7 @@ bool kunwind_elf_vaddr(const struct kunwind_elf *elf, uint64_t offset, uint64_t 
 }
 
 /* Returns @len bytes of the file's image at ELF virtual address @addr; NULL: not there. */
-static const void *image(const struct kunwind_elf *elf, uint64_t addr, size_t len)
+static const void *image(const struct kunwind_helper_elf *elf, uint64_t addr, size_t len)
 {
 	GElf_Addr bias;
 	Elf *main = dwfl_module_getelf(elf->module, &bias);
@@ -374,7 +374,7 @@ static const void *image(const struct kunwind_elf *elf, uint64_t addr, size_t le
 	return NULL;
 }
 
-bool kunwind_elf_is_trampoline(const struct kunwind_elf *elf, uint64_t addr)
+bool kunwind_elf_is_trampoline(const struct kunwind_helper_elf *elf, uint64_t addr)
 {
 	/* mov $__NR_rt_sigreturn,%rax; syscall: debuggers look for it, too */
 	static const unsigned char code[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
@@ -388,7 +388,7 @@ bool kunwind_elf_is_trampoline(const struct kunwind_elf *elf, uint64_t addr)
  * 10.6.2). Linkers write it in one form, and only that is read: 4-byte offsets
  * from the section.
  */
-static void read_starts(struct kunwind_elf *elf)
+static void read_starts(struct kunwind_helper_elf *elf)
 {
 	GElf_Addr bias;
 	Elf *main = dwfl_module_getelf(elf->module, &bias);
@@ -416,7 +416,7 @@ static void read_starts(struct kunwind_elf *elf)
 	}
 }
 
-static uint64_t start_of(const struct kunwind_elf *elf, size_t i)
+static uint64_t start_of(const struct kunwind_helper_elf *elf, size_t i)
 {
 	int32_t offset;
 
@@ -424,7 +424,7 @@ static uint64_t start_of(const struct kunwind_elf *elf, size_t i)
 	return elf->starts_base + (uint64_t)(int64_t)offset;
 }
 
-bool kunwind_elf_function(struct kunwind_elf *elf, uint64_t addr, uint64_t *start)
+bool kunwind_elf_function(struct kunwind_helper_elf *elf, uint64_t addr, uint64_t *start)
 {
 	size_t lo = 0, hi;
 	Dwarf_Frame *frame;
@@ -471,7 +471,7 @@ static int outermost_by_cfi(Dwarf_CFI *cfi, uint64_t addr)
 	return outermost;
 }
 
-bool kunwind_elf_is_entry(const struct kunwind_elf *elf, uint64_t addr)
+bool kunwind_elf_is_entry(const struct kunwind_helper_elf *elf, uint64_t addr)
 {
 	GElf_Addr bias;
 	int outermost = outermost_by_cfi(dwfl_module_eh_cfi(elf->module, &bias), addr);

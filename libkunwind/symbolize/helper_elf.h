@@ -11,7 +11,7 @@
 
 #include "wire.h"
 
-struct kunwind_elf;
+struct kunwind_helper_elf;
 
 /*
  * Reports what file @fd is; @fd stays the caller's. @name: out: .gnu_debuglink,
@@ -25,43 +25,43 @@ void kunwind_elf_identify(int fd, struct wire_reply *reply, char *name, size_t s
  * @debug_fd: the file with its debug information, or -1; taken over, too
  * Return: NULL if it is not a usable ELF file.
  */
-struct kunwind_elf *kunwind_elf_open(int fd, int debug_fd);
-void kunwind_elf_close(struct kunwind_elf *elf);
+struct kunwind_helper_elf *kunwind_elf_open(int fd, int debug_fd);
+void kunwind_elf_close(struct kunwind_helper_elf *elf);
 
 /*
  * Returns the debug information, NULL if there is none. @bias: out, to be added
  * to its addresses.
  */
-Dwarf *kunwind_elf_dwarf(struct kunwind_elf *elf, uint64_t *bias);
+Dwarf *kunwind_elf_dwarf(struct kunwind_helper_elf *elf, uint64_t *bias);
 
 /*
  * Finds the ELF virtual address of what is at @offset in the file. False: no
  * executable segment holds @offset.
  */
-bool kunwind_elf_vaddr(const struct kunwind_elf *elf, uint64_t offset, uint64_t *vaddr);
+bool kunwind_elf_vaddr(const struct kunwind_helper_elf *elf, uint64_t offset, uint64_t *vaddr);
 
 /*
  * Returns the raw name of the symbol that holds @addr, NULL if there is none.
  * @start: out. @label: out, the symbol has no size of its own, and reaches to
  * the next one.
  */
-const char *kunwind_elf_symbol(const struct kunwind_elf *elf, uint64_t addr, uint64_t *start,
+const char *kunwind_elf_symbol(const struct kunwind_helper_elf *elf, uint64_t addr, uint64_t *start,
 			       bool *label);
 
 /*
  * Finds the start of the function that holds @addr, symbol or not, by the FDEs of
  * .eh_frame. False: no FDE holds @addr, or the file has no table of them.
  */
-bool kunwind_elf_function(struct kunwind_elf *elf, uint64_t addr, uint64_t *start);
+bool kunwind_elf_function(struct kunwind_helper_elf *elf, uint64_t addr, uint64_t *start);
 
 /* Does the kernel return to @addr from a signal handler? */
-bool kunwind_elf_is_trampoline(const struct kunwind_elf *elf, uint64_t addr);
+bool kunwind_elf_is_trampoline(const struct kunwind_helper_elf *elf, uint64_t addr);
 
 /*
  * Is the function at @addr one that nobody called? This is so if its CFI leaves
  * the return address undefined, or if it is at the file's entry point and has
  * no CFI.
  */
-bool kunwind_elf_is_entry(const struct kunwind_elf *elf, uint64_t addr);
+bool kunwind_elf_is_entry(const struct kunwind_helper_elf *elf, uint64_t addr);
 
 #endif /* KUNWIND_HELPER_ELF_H */

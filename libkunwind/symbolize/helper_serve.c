@@ -26,7 +26,7 @@
 #define FUNCTION_MAX	(sizeof(struct wire_function) + NAME_MAX_LEN + FILE_MAX_LEN)
 
 struct object {
-	struct kunwind_elf *elf;	/* NULL: number not in use */
+	struct kunwind_helper_elf *elf;	/* NULL: number not in use */
 	bool want_dwarf;
 	struct kunwind_dwarf *dwarf;
 	int alt_fd;

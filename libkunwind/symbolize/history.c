@@ -66,7 +66,7 @@ static bool learn_number(struct kunwind_history *history, int pid, int own_pid)
 bool kunwind_history_map(struct kunwind_history *history, int64_t time,
 			 const struct kunwind_mapping *mapping)
 {
-	struct kunwind_range range = {
+	struct kunwind_maps_range range = {
 		.start = mapping->start,
 		.end = mapping->end,
 		.bias = mapping->bias,
@@ -177,11 +177,11 @@ static struct kunwind_object *perf_map(struct kunwind_history *history,
 }
 
 /* Returns the mapping that holds a frame's code; NULL: none is known. */
-static const struct kunwind_range *find_range(struct kunwind_history *history,
-					      const struct kunwind_who *who, int pid,
-					      uint64_t address, bool exact)
+static const struct kunwind_maps_range *find_range(struct kunwind_history *history,
+						   const struct kunwind_who *who, int pid,
+						   uint64_t address, bool exact)
 {
-	const struct kunwind_range *range =
+	const struct kunwind_maps_range *range =
 		kunwind_maps_find(history->maps, pid, exact ? address : address - 1, who->time);
 
 	if (!range && !exact)	/* a trampoline at the start of a mapping */
@@ -204,7 +204,7 @@ struct jit {
 static void name_frame(struct kunwind_history *history, const struct kunwind_who *who, int pid,
 		       uint64_t address, bool exact, struct jit *jit, struct kunwind_frame *frame)
 {
-	const struct kunwind_range *range = find_range(history, who, pid, address, exact);
+	const struct kunwind_maps_range *range = find_range(history, who, pid, address, exact);
 
 	memset(frame, 0, sizeof(*frame));
 	if (range) {
@@ -226,7 +226,7 @@ static void name_frame(struct kunwind_history *history, const struct kunwind_who
 static bool is_new(struct kunwind_history *history, const struct kunwind_who *who, int pid,
 		   uint64_t address, bool exact)
 {
-	const struct kunwind_range *range = find_range(history, who, pid, address, exact);
+	const struct kunwind_maps_range *range = find_range(history, who, pid, address, exact);
 
 	return range && !kunwind_cache_find(history->symbolizer->cache, range->object,
 					    address - range->bias, exact);
@@ -241,7 +241,7 @@ static void prefetch(struct kunwind_history *history, const struct kunwind_who *
 	size_t i;
 
 	for (i = 0; i < nr && i < KUNWIND_WANTED_MAX; i++, exact = false) {
-		const struct kunwind_range *range =
+		const struct kunwind_maps_range *range =
 			find_range(history, who, pid, address[i], exact);
 
 		if (range)

@@ -83,7 +83,7 @@ enum kunwind_state {
 	KUNWIND_STATE_NO_HELPER,
 };
 
-struct kunwind_found {
+struct kunwind_found_file {
 	int fd;				/* -1: none; the caller closes it */
 	char path[4200];
 	struct wire_reply identity;
@@ -91,11 +91,11 @@ struct kunwind_found {
 };
 
 /* Finds the file of @object, or one with its symbols. False: see @state. */
-bool kunwind_find_object(struct kunwind_object *object, struct kunwind_found *found,
+bool kunwind_find_object(struct kunwind_object *object, struct kunwind_found_file *found,
 			 enum kunwind_state *state);
 
 /* Returns the file with separate debug information (-1: none) and its @path. */
-int kunwind_find_debug(struct kunwind_object *object, const struct kunwind_found *main,
+int kunwind_find_debug(struct kunwind_object *object, const struct kunwind_found_file *main,
 		       char *path, size_t size);
 
 /* The file with dwz(1)'s common parts, -1: none. @name is relative to @from. */

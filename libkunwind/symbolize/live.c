@@ -49,7 +49,7 @@ int64_t kunwind_live_started(int pid, const char *comm)
 
 /* @live_pid: 0: the process may have ended. */
 static struct kunwind_object *object_of(struct kunwind_symbolizer *symbolizer, int live_pid,
-					const struct kunwind_range *range, const char *name,
+					const struct kunwind_maps_range *range, const char *name,
 					uint64_t inode)
 {
 	struct kunwind_object *object = kunwind_symbolizer_object(symbolizer, name, "", inode);
@@ -76,7 +76,7 @@ int kunwind_live_read(struct kunwind_maps *maps, struct kunwind_symbolizer *symb
 	if (!f)
 		return -1;
 	while (fgets(line, sizeof(line), f)) {
-		struct kunwind_range range = { 0 };
+		struct kunwind_maps_range range = { 0 };
 
 		*name = '\0';
 		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %" SCNu64

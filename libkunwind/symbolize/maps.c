@@ -38,7 +38,7 @@ struct entry {
 	enum kind kind;
 	int parent;			/* of a FORK */
 	union {
-		struct kunwind_range map;
+		struct kunwind_maps_range map;
 		size_t nr_parent;	/* FORK: entries that the parent had */
 	};
 };
@@ -53,7 +53,7 @@ struct process {
 	size_t at;			/* entries that were applied */
 	size_t checked;			/* entries that were searched for contradictions */
 	bool contradicted;		/* a mapping contradicts an older one: events were lost */
-	struct kunwind_range *now;	/* by start, disjoint */
+	struct kunwind_maps_range *now;	/* by start, disjoint */
 	size_t nr_now, cap_now;
 };
 
@@ -126,12 +126,12 @@ static bool append(struct kunwind_maps *maps, int pid, const struct entry *entry
  * at most MAX_BACK entries, and not past an exec, fork or exit: an entry that
  * repeats another one costs memory and nothing else.
  */
-static bool known_already(const struct process *p, const struct kunwind_range *m)
+static bool known_already(const struct process *p, const struct kunwind_maps_range *m)
 {
 	size_t i = p->nr_history, last = i > MAX_BACK ? i - MAX_BACK : 0;
 
 	while (i-- > last && p->history[i].kind <= UNMAP) {
-		const struct kunwind_range *old = &p->history[i].map;
+		const struct kunwind_maps_range *old = &p->history[i].map;
 
 		if (p->history[i].kind == MAP && old->start == m->start && old->end == m->end &&
 		    old->bias == m->bias && old->object == m->object)
@@ -143,7 +143,7 @@ static bool known_already(const struct process *p, const struct kunwind_range *m
 }
 
 bool kunwind_maps_map(struct kunwind_maps *maps, int pid, int64_t time,
-		      const struct kunwind_range *mapping)
+		      const struct kunwind_maps_range *mapping)
 {
 	const struct process *p = find_process(maps, pid);
 
@@ -202,7 +202,7 @@ static size_t position(const struct process *p, uint64_t addr)
 	return lo;
 }
 
-static void insert_at(struct process *p, size_t i, const struct kunwind_range *m)
+static void insert_at(struct process *p, size_t i, const struct kunwind_maps_range *m)
 {
 	memmove(&p->now[i + 1], &p->now[i], (p->nr_now - i) * sizeof(*p->now));
 	p->now[i] = *m;
@@ -213,7 +213,7 @@ static void insert_at(struct process *p, size_t i, const struct kunwind_range *m
  * Removes the range from all mappings. If it has an object, it becomes a new
  * mapping. False: out of memory.
  */
-static bool replace(struct process *p, const struct kunwind_range *m)
+static bool replace(struct process *p, const struct kunwind_maps_range *m)
 {
 	size_t first = position(p, m->start), last = first;
 
@@ -222,7 +222,7 @@ static bool replace(struct process *p, const struct kunwind_range *m)
 		return false;
 	if (first < p->nr_now && p->now[first].start < m->start) {
 		if (p->now[first].end > m->end) {	/* it splits this one */
-			struct kunwind_range rest = p->now[first];
+			struct kunwind_maps_range rest = p->now[first];
 
 			rest.start = m->end;
 			insert_at(p, first + 1, &rest);
@@ -265,13 +265,13 @@ static struct span last_span(struct process *p, size_t end)
 	return (struct span){ .of = p, .fork = fork, .first = first, .end = end };
 }
 
-static bool differ(const struct kunwind_range *a, const struct kunwind_range *b)
+static bool differ(const struct kunwind_maps_range *a, const struct kunwind_maps_range *b)
 {
 	return a->bias != b->bias || a->object != b->object;
 }
 
 /* Whether @m overlaps a mapping of another object, or with another bias. */
-static bool contradicts(const struct process *p, const struct kunwind_range *m)
+static bool contradicts(const struct process *p, const struct kunwind_maps_range *m)
 {
 	size_t i;
 
@@ -363,7 +363,7 @@ static void check(const struct kunwind_maps *maps, struct process *p)
 	p->checked = p->nr_history;
 }
 
-static const struct kunwind_range *look_ahead(const struct process *p, uint64_t addr)
+static const struct kunwind_maps_range *look_ahead(const struct process *p, uint64_t addr)
 {
 	size_t i;
 
@@ -374,11 +374,11 @@ static const struct kunwind_range *look_ahead(const struct process *p, uint64_t 
 	return NULL;
 }
 
-const struct kunwind_range *kunwind_maps_find(struct kunwind_maps *maps, int pid,
-						uint64_t addr, int64_t time)
+const struct kunwind_maps_range *kunwind_maps_find(struct kunwind_maps *maps, int pid,
+						   uint64_t addr, int64_t time)
 {
 	struct process *p = find_process(maps, pid);
-	const struct kunwind_range *later;
+	const struct kunwind_maps_range *later;
 	size_t i;
 
 	if (!p)
@@ -414,7 +414,7 @@ bool kunwind_maps_ask_live(struct kunwind_maps *maps, int pid)
 	return true;
 }
 
-bool kunwind_maps_live(struct kunwind_maps *maps, int pid, const struct kunwind_range *range)
+bool kunwind_maps_live(struct kunwind_maps *maps, int pid, const struct kunwind_maps_range *range)
 {
 	struct process *p = get_process(maps, pid);
 

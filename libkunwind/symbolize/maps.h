@@ -10,7 +10,7 @@
 
 #include "libkunwind-symbolize.h"
 
-struct kunwind_range {
+struct kunwind_maps_range {
 	uint64_t start, end;	/* [start, end) in the process */
 	uint64_t bias;		/* address - bias = ELF virtual address */
 	struct kunwind_object *object;
@@ -27,7 +27,7 @@ void kunwind_maps_free(struct kunwind_maps *maps);
  * order). False: out of memory.
  */
 bool kunwind_maps_map(struct kunwind_maps *maps, int pid, int64_t time,
-		      const struct kunwind_range *range);
+		      const struct kunwind_maps_range *range);
 bool kunwind_maps_unmap(struct kunwind_maps *maps, int pid, int64_t time, uint64_t start,
 			uint64_t end);
 bool kunwind_maps_exec(struct kunwind_maps *maps, int pid, int64_t time);
@@ -38,7 +38,7 @@ bool kunwind_maps_exit(struct kunwind_maps *maps, int pid, int64_t time);
  * Adds a mapping of a live process that has no events: it holds for all times.
  * All ranges of a process are added at once. False: out of memory.
  */
-bool kunwind_maps_live(struct kunwind_maps *maps, int pid, const struct kunwind_range *range);
+bool kunwind_maps_live(struct kunwind_maps *maps, int pid, const struct kunwind_maps_range *range);
 
 /* True on the first call for a process that has no events. */
 bool kunwind_maps_ask_live(struct kunwind_maps *maps, int pid);
@@ -62,7 +62,7 @@ bool kunwind_maps_knows(const struct kunwind_maps *maps, int pid);
  * Return: NULL if no mapping held @addr, or if the mapping is not known because
  * events were lost; valid until the next call.
  */
-const struct kunwind_range *kunwind_maps_find(struct kunwind_maps *maps, int pid,
-						uint64_t addr, int64_t time);
+const struct kunwind_maps_range *kunwind_maps_find(struct kunwind_maps *maps, int pid,
+						   uint64_t addr, int64_t time);
 
 #endif /* KUNWIND_SYMBOLIZE_MAPS_H */

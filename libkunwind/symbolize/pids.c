@@ -86,7 +86,7 @@ int kunwind_pids_find(const struct kunwind_pids *pids, struct kunwind_maps *maps
 		      uint64_t addr, int64_t time)
 {
 	const struct alias *alias = first(pids, vpid);
-	struct kunwind_range chosen = { 0 };
+	struct kunwind_maps_range chosen = { 0 };
 	int pid = -1;
 
 	if (!alias)
@@ -94,7 +94,7 @@ int kunwind_pids_find(const struct kunwind_pids *pids, struct kunwind_maps *maps
 	if (!next(pids, alias))
 		return alias->pid;
 	for (; alias; alias = next(pids, alias)) {
-		const struct kunwind_range *map = kunwind_maps_find(maps, alias->pid, addr, time);
+		const struct kunwind_maps_range *map = kunwind_maps_find(maps, alias->pid, addr, time);
 
 		if (!map)
 			continue;

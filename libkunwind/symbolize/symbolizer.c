@@ -333,7 +333,7 @@ static bool open_alt(struct kunwind_object *object, const char *debug_path, size
 }
 
 /* Hands over the files. False: try again, or object->state says why not. */
-static bool hand_over(struct kunwind_object *object, const struct kunwind_found *found)
+static bool hand_over(struct kunwind_object *object, const struct kunwind_found_file *found)
 {
 	const struct wire_reply *reply = (const void *)object->symbolizer->reply;
 	bool dwarf = !object->no_dwarf && !(object->symbolizer->options.flags & KUNWIND_NO_DWARF);
@@ -366,7 +366,7 @@ static bool hand_over(struct kunwind_object *object, const struct kunwind_found 
 
 static bool open_file(struct kunwind_object *object)
 {
-	struct kunwind_found found;
+	struct kunwind_found_file found;
 	int tries;
 	bool ok = false;
 

@@ -322,7 +322,7 @@ static const struct test tests[] = {
 
 static bool ask(struct kunwind_maps *maps, const struct step *step)
 {
-	const struct kunwind_range *map = kunwind_maps_find(maps, step->pid, step->a, step->time);
+	const struct kunwind_maps_range *map = kunwind_maps_find(maps, step->pid, step->a, step->time);
 	const char *got = map ? kunwind_object_path(map->object) : NULL;
 
 	if (got == step->file || (got && step->file && !strcmp(got, step->file)))
@@ -353,7 +353,7 @@ static bool run(const struct test *test, struct kunwind_symbolizer *symbolizer)
 	bool ok = true;
 
 	for (step = test->step; step->what != END; step++) {
-		struct kunwind_range map = { .start = step->a, .end = step->b };
+		struct kunwind_maps_range map = { .start = step->a, .end = step->b };
 
 		switch (step->what) {
 		case MAP:
@@ -411,7 +411,7 @@ static bool long_line(struct kunwind_symbolizer *symbolizer)
 {
 	enum { NR = 100000 };
 	struct kunwind_maps *maps = kunwind_maps_new();
-	struct kunwind_range map = { .object = kunwind_symbolizer_object(symbolizer, "a", "", 0) };
+	struct kunwind_maps_range map = { .object = kunwind_symbolizer_object(symbolizer, "a", "", 0) };
 	bool ok = true;
 	int i;
 
@@ -433,7 +433,7 @@ static bool fork_storm(struct kunwind_symbolizer *symbolizer)
 {
 	enum { MAPS = 1000, CHILDREN = 10000 };
 	struct kunwind_maps *maps = kunwind_maps_new();
-	struct kunwind_range map = { .object = kunwind_symbolizer_object(symbolizer, "a", "", 0) };
+	struct kunwind_maps_range map = { .object = kunwind_symbolizer_object(symbolizer, "a", "", 0) };
 	size_t before = __sanitizer_get_current_allocated_bytes(), used;
 	bool ok = true;
 	int i;
@@ -485,9 +485,9 @@ static bool programs(void)
 static bool other_bias(struct kunwind_symbolizer *symbolizer)
 {
 	struct kunwind_maps *maps = kunwind_maps_new();
-	struct kunwind_range range = { .start = 0x1000, .end = 0x2000,
+	struct kunwind_maps_range range = { .start = 0x1000, .end = 0x2000,
 				       .object = kunwind_symbolizer_object(symbolizer, "a", "", 0) };
-	const struct kunwind_range *found;
+	const struct kunwind_maps_range *found;
 	bool ok;
 
 	kunwind_maps_map(maps, 1, 10, &range);
@@ -507,7 +507,7 @@ static bool one_vpid(struct kunwind_symbolizer *symbolizer)
 {
 	struct kunwind_maps *maps = kunwind_maps_new();
 	struct kunwind_pids *pids = kunwind_pids_new();
-	struct kunwind_range range = { .start = 0x1000, .end = 0x2000,
+	struct kunwind_maps_range range = { .start = 0x1000, .end = 0x2000,
 				       .object = kunwind_symbolizer_object(symbolizer, "a", "", 0) };
 	bool ok;
 
@@ -526,7 +526,7 @@ static bool one_vpid(struct kunwind_symbolizer *symbolizer)
 static bool ask_live(struct kunwind_symbolizer *symbolizer)
 {
 	struct kunwind_maps *maps = kunwind_maps_new();
-	struct kunwind_range range = { .start = 0x1000, .end = 0x2000,
+	struct kunwind_maps_range range = { .start = 0x1000, .end = 0x2000,
 				       .object = kunwind_symbolizer_object(symbolizer, "a", "", 0) };
 	bool ok;
 
