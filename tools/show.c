@@ -236,7 +236,7 @@ static void print_frame(uint64_t index, const struct kunwind_frame *frame, const
 }
 
 /* Prints and counts the kernel's frames. */
-static void handle_kernel(struct show *show, const struct kunwind_stack *stack)
+static void handle_kernel(struct show *show, const struct kunwind_event_stack *stack)
 {
 	const struct kunwind_frame *frame;
 	uint64_t index;
@@ -256,7 +256,7 @@ static void handle_kernel(struct show *show, const struct kunwind_stack *stack)
 /* Prints and counts the stacks of an event. False: out of memory. */
 static bool handle_stack(struct show *show, const bt_event *event, const struct kunwind_head *head)
 {
-	struct kunwind_stack stack;
+	struct kunwind_event_stack stack;
 	const struct kunwind_frame *frame;
 	const char *trust, *reason;
 	uint64_t index;
@@ -294,7 +294,7 @@ static bool handle_stack(struct show *show, const bt_event *event, const struct 
 	return true;
 }
 
-void kunwind_show_stack(const struct kunwind_stack *stack)
+void kunwind_show_stack(const struct kunwind_event_stack *stack)
 {
 	uint64_t index;
 

@@ -214,7 +214,7 @@ static void signal_name(int64_t signal, char *name, size_t size)
 }
 
 static void print_text(const struct kunwind_head *head, const struct crash *crash,
-		       const struct kunwind_stack *stack)
+		       const struct kunwind_event_stack *stack)
 {
 	time_t seconds = (time_t)(head->time / 1000000000);
 	char clock[32] = "--:--:--", name[32];
@@ -242,7 +242,7 @@ static void print_text(const struct kunwind_head *head, const struct crash *cras
 }
 
 static void print_json(uint64_t number, const struct kunwind_head *head, const struct crash *crash,
-		       const struct kunwind_stack *stack)
+		       const struct kunwind_event_stack *stack)
 {
 	const char *code = code_name(crash->signal, crash->code);
 	char name[32];
@@ -281,7 +281,7 @@ static int handle(const bt_event *event, int64_t time, void *data)
 {
 	struct kunwind_crashes *crashes = data;
 	struct kunwind_recent_crash *recent;
-	struct kunwind_stack stack;
+	struct kunwind_event_stack stack;
 	struct kunwind_head head;
 	struct crash crash;
 	uint64_t host;

@@ -49,7 +49,7 @@ int kunwind_crashes_live(struct kunwind_crashes *crashes);
 int kunwind_cmd_crashes(int argc, char **argv);
 
 /* (show.c) Prints a stack as kunwind show does. */
-struct kunwind_stack;
-void kunwind_show_stack(const struct kunwind_stack *stack);
+struct kunwind_event_stack;
+void kunwind_show_stack(const struct kunwind_event_stack *stack);
 
 #endif /* KUNWIND_SHOW_CRASHES_H */

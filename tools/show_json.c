@@ -222,7 +222,7 @@ void kunwind_json_frame(const struct kunwind_frame *frame, bool kernel, const ch
 	putchar('}');
 }
 
-void kunwind_json_stack(const struct kunwind_stack *stack, const char *reason)
+void kunwind_json_stack(const struct kunwind_event_stack *stack, const char *reason)
 {
 	size_t i;
 

@@ -20,7 +20,7 @@ void kunwind_json_event(uint64_t number, const struct kunwind_head *head, const 
  * Prints the stack, which may be empty, and ends the object and the line.
  * @reason: why the stack ended; NULL: not recorded.
  */
-void kunwind_json_stack(const struct kunwind_stack *stack, const char *reason);
+void kunwind_json_stack(const struct kunwind_event_stack *stack, const char *reason);
 
 /* Prints one frame as an object. @kernel: it is the kernel's. @trust: its name; NULL: not known. */
 void kunwind_json_frame(const struct kunwind_frame *frame, bool kernel, const char *trust);

@@ -228,7 +228,7 @@ static bool add_frames(struct state *state, bt_event *to, const bt_event *from, 
 {
 	struct kunwind_reading *reading = state->samples->reading;
 	const struct calls *calls = &state->samples->calls;
-	struct kunwind_stack stack;
+	struct kunwind_event_stack stack;
 	struct kunwind_head head;
 	uint32_t node = CALLS_ROOT, nr = 0;
 

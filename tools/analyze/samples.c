@@ -109,7 +109,7 @@ struct moment {
 	const struct kunwind_head *head;
 	int64_t time;				/* that of head, or the nearest one in the window */
 	const void *trace;
-	const struct kunwind_stack *stack;	/* unset for the exit of a system call */
+	const struct kunwind_event_stack *stack;	/* unset for the exit of a system call */
 	bool unselected;			/* the options do not select its thread */
 	struct sample_thread *thread;		/* NULL: not known, or no event yet */
 };
@@ -416,7 +416,7 @@ static void count_running(struct samples *samples)
 
 /* Returns whether the event's process counts. Reads its stack. */
 static bool counts_at_all(struct samples *samples, const bt_event *event,
-			  const struct kunwind_head *head, struct kunwind_stack *stack)
+			  const struct kunwind_head *head, struct kunwind_event_stack *stack)
 {
 	needed(kunwind_reading_stack(samples->reading, event, head, stack) ? samples : NULL);
 	return samples->options.all || kunwind_event_is_sample(head->name) ||
@@ -424,7 +424,7 @@ static bool counts_at_all(struct samples *samples, const bt_event *event,
 }
 
 /* A sample of a CPU. It counts if its event does. */
-static void take_cpu(struct moment *now, struct kunwind_stack *stack)
+static void take_cpu(struct moment *now, struct kunwind_event_stack *stack)
 {
 	struct samples *samples = now->samples;
 	int64_t period = 0, reason = 0, clock = 0;
@@ -458,7 +458,7 @@ static int take(const bt_event *event, int64_t time, void *data)
 {
 	struct samples *samples = data;
 	struct kunwind_head head;
-	struct kunwind_stack stack;
+	struct kunwind_event_stack stack;
 	struct moment now = { .samples = samples, .event = event, .head = &head, .stack = &stack };
 	struct kunwind_options *options = &samples->options;
 	struct sample_thread *wakes = NULL;

@@ -189,13 +189,13 @@ bool samples_read(struct samples *samples, char *const *paths, int nr_paths,
  * Adds a stack below its process's name, and counts it. Returns the innermost node.
  * Ends the program if out of memory.
  */
-uint32_t samples_stack(struct samples *samples, const struct kunwind_stack *stack, const char *comm);
+uint32_t samples_stack(struct samples *samples, const struct kunwind_event_stack *stack, const char *comm);
 
 /*
  * Adds the functions of a stack below a node. Returns the innermost function's node.
  * Ends the program if out of memory.
  */
-uint32_t samples_functions(struct samples *samples, const struct kunwind_stack *stack,
+uint32_t samples_functions(struct samples *samples, const struct kunwind_event_stack *stack,
 			   uint32_t node);
 
 /*

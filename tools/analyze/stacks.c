@@ -50,7 +50,7 @@ static uint32_t add_functions(struct samples *samples, uint32_t node, bool kerne
 	return calls_child(calls, node, &new);
 }
 
-uint32_t samples_functions(struct samples *samples, const struct kunwind_stack *stack,
+uint32_t samples_functions(struct samples *samples, const struct kunwind_event_stack *stack,
 			   uint32_t node)
 {
 	size_t i;
@@ -91,7 +91,7 @@ static void count_unnamed(struct samples *samples, const struct kunwind_frame *f
 	unnamed->frames++;
 }
 
-uint32_t samples_stack(struct samples *samples, const struct kunwind_stack *stack, const char *comm)
+uint32_t samples_stack(struct samples *samples, const struct kunwind_event_stack *stack, const char *comm)
 {
 	struct calls *calls = &samples->calls;
 	const struct kunwind_function *function;

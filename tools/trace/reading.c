@@ -187,7 +187,7 @@ static bool same_host(struct kunwind_reading *reading, bool tells)
 }
 
 /* Makes the first @nr frames of @whole the stack. */
-static void take(struct kunwind_reading *reading, struct kunwind_stack *stack,
+static void take(struct kunwind_reading *reading, struct kunwind_event_stack *stack,
 		 const struct kunwind_whole *whole, size_t nr)
 {
 	memcpy(reading->address, whole->address, nr * sizeof(*reading->address));
@@ -211,7 +211,7 @@ static size_t before_guess(const struct kunwind_whole *whole)
  * NULL) begins with its frames. Then both are of the same walk, or of equal
  * ones.
  */
-static void compare(struct kunwind_reading *reading, struct kunwind_stack *stack,
+static void compare(struct kunwind_reading *reading, struct kunwind_event_stack *stack,
 		    const struct kunwind_whole *whole)
 {
 	size_t nr = stack->nr;
@@ -226,7 +226,7 @@ static void compare(struct kunwind_reading *reading, struct kunwind_stack *stack
 
 /* Reads and names the kernel stack. False: out of memory. */
 static bool read_kernel(struct kunwind_reading *reading, const bt_event *event,
-			struct kunwind_stack *stack)
+			struct kunwind_event_stack *stack)
 {
 	size_t i, nr, skipped;
 
@@ -245,7 +245,7 @@ static bool read_kernel(struct kunwind_reading *reading, const bt_event *event,
 }
 
 bool kunwind_reading_stack(struct kunwind_reading *reading, const bt_event *event,
-			   const struct kunwind_head *head, struct kunwind_stack *stack)
+			   const struct kunwind_head *head, struct kunwind_event_stack *stack)
 {
 	struct kunwind_who who = {
 		.pid = (int)head->pid,
@@ -260,7 +260,7 @@ bool kunwind_reading_stack(struct kunwind_reading *reading, const bt_event *even
 	bool tells;
 	size_t i;
 
-	*stack = (struct kunwind_stack){ .pid = -1, .reason = -1, .frame = reading->frame };
+	*stack = (struct kunwind_event_stack){ .pid = -1, .reason = -1, .frame = reading->frame };
 	if (!trace || (!reading->no_kernel && !read_kernel(reading, event, stack)))
 		return false;
 	if (is_whole) {
@@ -306,7 +306,7 @@ bool kunwind_reading_has_ends(const struct kunwind_reading *reading)
 	return kunwind_wholes_known(reading->wholes);
 }
 
-bool kunwind_reading_tells(const struct kunwind_reading *reading, const struct kunwind_stack *stack)
+bool kunwind_reading_tells(const struct kunwind_reading *reading, const struct kunwind_event_stack *stack)
 {
 	return !reading->told_only || stack->told;
 }

@@ -67,7 +67,7 @@ bool kunwind_reading_bare(struct kunwind_reading *reading, kunwind_trace_event_f
 void kunwind_reading_head(struct kunwind_head *head, const bt_event *event, int64_t time);
 
 /* An event's user stack, kernel stack and process. */
-struct kunwind_stack {
+struct kunwind_event_stack {
 	int pid;		/* in the initial pid namespace; -1: not known */
 	bool told;		/* the trace or /proc has mappings of the process;
 				 * in a trace without any mappings: nr is not 0 */
@@ -91,14 +91,14 @@ struct kunwind_stack {
  * memory.
  */
 bool kunwind_reading_stack(struct kunwind_reading *reading, const bt_event *event,
-			   const struct kunwind_head *head, struct kunwind_stack *stack);
+			   const struct kunwind_head *head, struct kunwind_event_stack *stack);
 
 /*
  * Returns false if told_only is set and the trace has mappings but none of the
  * stack's process, or no mappings at all and the stack has no frames.
  */
 bool kunwind_reading_tells(const struct kunwind_reading *reading,
-			   const struct kunwind_stack *stack);
+			   const struct kunwind_event_stack *stack);
 
 /* Returns why kernel frames had no names, and what to do; NULL: all is well. */
 const char *kunwind_reading_why_no_kernel(const struct kunwind_reading *reading);
