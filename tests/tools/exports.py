@@ -18,7 +18,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 
 import analyze
@@ -26,7 +25,7 @@ import ctf
 import flamegraph
 import perfetto
 import tap
-from analyze import APP, BIAS, OTHER, THREAD, run, stack
+from analyze import APP, BIAS, THREAD, run, stack
 from tap import check, same
 
 HERE = os.path.dirname(os.path.abspath(__file__))

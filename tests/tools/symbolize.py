@@ -14,7 +14,6 @@ import re
 import select
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import time

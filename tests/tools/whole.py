@@ -8,7 +8,6 @@ filter.
 
 import json
 import os
-import subprocess
 import tempfile
 
 import ctf

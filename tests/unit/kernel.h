@@ -32,7 +32,6 @@
 #define BUILD_BUG_ON(x)			_Static_assert(!(x), #x)
 #define clamp(x, lo, hi)		min(max(x, lo), hi)
 #define min_t(type, a, b)		min((type)(a), (type)(b))
-#define max_t(type, a, b)		max((type)(a), (type)(b))
 #define check_add_overflow(a, b, sum)	__builtin_add_overflow(a, b, sum)
 #define struct_size(p, member, n)	(sizeof(*(p)) + (n) * sizeof((p)->member[0]))
 #define data_race(x)			(x)
@@ -220,11 +219,6 @@ static inline void list_del(struct list_head *entry)
 static inline void list_add_tail(struct list_head *new, struct list_head *head)
 {
 	list_add(new, head->prev);
-}
-static inline void list_del_init(struct list_head *entry)
-{
-	list_del(entry);
-	INIT_LIST_HEAD(entry);
 }
 #define list_first_entry_or_null(head, type, member)				\
 	(list_empty(head) ? NULL : list_entry((head)->next, type, member))

@@ -19,7 +19,6 @@ import os
 
 import elf
 from ktrace import LTTNG_MOST
-from maps import Maps
 
 LIBRARIES = [os.path.realpath(path) for path in (
     "/lib64/ld-linux-x86-64.so.2", "/lib/x86_64-linux-gnu/libc.so.6",
