@@ -10,8 +10,8 @@
  * An idle CPU is not woken: a timer that fires in the idle task is not started
  * again. A probe of sched_switch starts it when the CPU leaves the idle task.
  * It runs with the lock of the run queue held, like perf's own start of such a
- * timer. The timer expires in hard interrupt context on this CPU, so to start it
- * wakes nothing: neither a softirq nor another CPU.
+ * timer. The timer expires in hard interrupt context on this CPU, so its start
+ * wakes neither a softirq nor another CPU.
  *
  * After a sample, the timer waits at least as long as the sample took, but at most
  * MOST_PAUSE. So samples use at most half of a CPU, at any frequency and stack

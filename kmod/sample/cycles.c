@@ -43,7 +43,7 @@ int kunwind_cycles_online(unsigned int cpu)
 	event = perf_event_create_kernel_counter(&attr, cpu, NULL, overflow, NULL);
 	if (IS_ERR(event))
 		return PTR_ERR(event);
-	/* All counters are in use: a pinned event then counts nothing, ever. */
+	/* All counters are in use. A pinned event then never counts. */
 	if (READ_ONCE(event->state) == PERF_EVENT_STATE_ERROR) {
 		perf_event_release_kernel(event);
 		return -EBUSY;

@@ -87,7 +87,7 @@ static void settle(struct work_struct *work)
 	mutex_lock(&demand_lock);
 	/*
 	 * If the event has been turned on again meanwhile, this work item is
-	 * queued again and prepares again. The probes' old notes are useless.
+	 * queued again and prepares again. What the probes recorded is stale.
 	 */
 	if (demand->release)
 		demand->release();

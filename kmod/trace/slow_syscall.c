@@ -2,10 +2,10 @@
 /*
  * slow_syscall.c - emit the trace event kunwind_slow_syscall
  *
- * A tracer can select events by their fields. The duration of a system call is
- * the difference of two events, and in no field of them. This event has it in a
- * field, so a tracer's filter can select calls by it, for example in a trigger
- * of LTTng.
+ * A tracer can select events by their fields. No field has the duration of a
+ * system call, because it is the difference between the times of two events.
+ * This event has it in a field, so a tracer's filter can select calls by it, for
+ * example in a trigger of LTTng.
  *
  * While the event is on, probes of sys_enter and sys_exit measure all system
  * calls of all tasks. Only calls that take at least a millisecond emit the

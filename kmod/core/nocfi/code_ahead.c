@@ -551,7 +551,7 @@ static bool kunwind_walk_attr jumps_by_return(const struct ahead *ahead)
 	       (state->rsp.off == -ahead->word || same(state->rsp, state->moved));
 }
 
-/* Whether a return takes another word that the path wrote: rsp was higher before. */
+/* Whether the return takes a word that the path pushed in place of another one. */
 static bool kunwind_walk_attr is_written(const struct ahead *ahead)
 {
 	const struct state *state = &ahead->state;

@@ -59,9 +59,10 @@ static inline bool kunwind_walk_attr marks_target(const struct kunwind_insn *ins
 }
 
 /*
- * Whether an instruction after a call consists of zeros, maybe with other code:
- * padding between two sections (lld's). They decode as add to memory, but of a
- * register or to an address that a call of 64-bit code does not preserve.
+ * Whether an instruction after a call is padding between two sections: zeros
+ * (lld), which decode as add %al, (%rax). If their number is odd, the first byte
+ * of the next code is the ModRM byte. Any such add counts as zeros, except of
+ * %al to memory at rbx, rsp or rbp: only these have the same value after a call.
  */
 static inline bool kunwind_walk_attr is_zeros(const struct kunwind_insn *insn)
 {

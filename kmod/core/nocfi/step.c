@@ -102,7 +102,7 @@ static bool kunwind_walk_attr at_top(struct kunwind_walk *walk,
 	c->ra = kunwind_nocfi_return(walk, c->ra, c->slot);
 	kunwind_prove(walk, frame, c);
 	c->rbp_at = -1;
-	/* A call that leads to code did not lead to this frame, which is in none. */
+	/* The frame is in no code, so a call that leads to code did not lead to it. */
 	if (!frame->range && c->target)
 		return false;
 	return c->proof != KUNWIND_PROOF_NO_CALL;

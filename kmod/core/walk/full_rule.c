@@ -89,7 +89,7 @@ load(struct kunwind_walk *walk, const struct kunwind_full_rule_entry *entry, u64
  * @place by the expression at @off. gcc's rows for a function that realigns its stack
  * give the places by rbp, also after the end of the function has popped rbp. The places
  * are then not in the function's frame, or the frame is empty. An expression of
- * another register (rsp in glibc's signal trampoline) is not of gcc. If the function
+ * another register (rsp in glibc's signal trampoline) is not gcc's. If the function
  * runs on another stack than its caller, rsp and the CFA are no bounds.
  */
 static bool kunwind_walk_attr is_restored(const struct kunwind_walk *walk,
