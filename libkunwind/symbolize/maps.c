@@ -7,7 +7,7 @@
  * applies the entries up to its time; for an earlier time than the last, all
  * entries since the program began. The first look-up of a forked child
  * copies the mappings that its parent had at the fork. If the parent was looked
- * up for a later time, the parent's entries are applied anew up to the fork.
+ * up for a later time, the parent's entries are applied again up to the fork.
  * Mappings of a live process are entries before all others.
  *
  * If a mapping replaces another one, the trace reports an unmap first. A mapping

@@ -1,33 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * corpus - compares the tables of ELF files with libdw's reading of their CFI
+ * corpus - compare the tables of ELF files with the rows that libdw reads
  *
  * Usage: corpus FILE...
  *
- * For every FDE (listed by tests/fuzz/slow.c) libdw's dwarf_cfi_addrframe() is
- * asked row by row. Every row of ours that meets one of libdw's must say the
- * same of the CFA, rbp, the return address and the registers that the table
- * follows, looked up as the walk does at its first byte and at the last byte
- * before the next; between FDEs there must be no rule. So every byte of the
- * object's code is covered, twice: by a table that follows what it needs, and
- * by one that follows all callee-saved registers. A table in parts must say the
- * same as the former, everywhere.
+ * tests/fuzz/slow.c lists the FDEs. For each of them, libdw's
+ * dwarf_cfi_addrframe() returns row after row. Each row of ours that covers
+ * addresses of a row of libdw must have the same CFA, rbp, return address and
+ * registers that the table follows. Our row is looked up, as a walk does it, at
+ * its first byte and at the last byte before the next row. Between FDEs there
+ * must be no rule. So each byte of the object's code is checked, with two tables:
+ * one follows the registers that it needs, the other all callee-saved registers.
+ * A table in parts must have the same rules as the former at each address.
  *
- * One line a file, with tabs: verdict (ok, differs, refused, none: no CFI),
- * path, FDEs, libdw's rows, rows of ours that were compared (of both tables),
- * of these by a full rule, by an expression, legal but not expressed; rows
- * compared with slow.c, differences. Each difference (the first 20) and each
- * expression that is not expressed stands on a line before that begins with
- * "# ". Status 1 when one differs or is refused.
+ * Prints a line for each file, with tabs: verdict (ok, differs, refused, or none:
+ * no CFI), path, FDEs, libdw's rows, our rows that were compared (of both
+ * tables), how many of these have a full rule, have an expression, or are legal
+ * and not expressed; rows compared with slow.c; differences. Lines before it, which
+ * begin with "# ", have the first 20 differences, and each expression that the
+ * table does not express. The exit status is 1 if a file differs or is refused.
  *
- * Where libdw 0.188 has no answer, and where it has another:
- * - it has no notion of an FDE within another, and refuses DW_CFA_restore in a
- *   CIE, which readelf and GCC's unwinder take for "not said": these FDEs are
- *   compared with slow.c. So are rows whose CFA is of a register again after an
- *   expression (libgcrypt): libdw then has none, all others keep the last offset.
- * - what is neither callee-saved nor mentioned by CFI is undefined for libdw,
- *   the same for us; it is compared where either says more. The same for rbx,
- *   which the psABI has callee-saved: libdw's x86-64 defaults have rax there.
+ * libdw 0.188 has no result, or another one, in these cases:
+ * - It does not support an FDE inside another one, and refuses DW_CFA_restore in
+ *   a CIE, which readelf and GCC's unwinder treat as "no rule given". These FDEs
+ *   are compared with slow.c. So are rows whose CFA is given by a register again
+ *   after it was given by an expression (libgcrypt): libdw then has no CFA, all
+ *   others keep the last offset.
+ * - A register that is not callee-saved, and that CFI does not mention, is
+ *   undefined to libdw, and has the same value to us. It is compared if one of
+ *   the two has another rule. This also holds for rbx, which is callee-saved by
+ *   the psABI: libdw's defaults for x86-64 have rax in its place.
  */
 #include <dwarf.h>
 #include <elfutils/libdw.h>
@@ -117,7 +119,7 @@ static void differs(struct file *f, u64 addr, const char *what, const char *ours
 		       (unsigned long long)addr, what, ours, theirs);
 }
 
-/* Is it an expression that the table need not express? */
+/* Whether @text is an expression that the table need not express. */
 static bool not_expressed(const char *text, bool cfa)
 {
 	struct kunwind_expr_info info;
@@ -143,7 +145,7 @@ static void unknown_note(struct file *f, u64 addr, const char *text)
 	}
 }
 
-/* What libdw says of one row, in words. */
+/* One row of libdw as text. */
 struct words {
 	char cfa[8192], rbp[8192], ra[8192], line[24576];
 	bool signal;
@@ -165,7 +167,7 @@ static void words_make(Dwarf_Frame *frame, bool signal, int ra, struct words *w)
 	sprintf(w->line, "%s %s %s", w->cfa, w->rbp, w->ra);
 }
 
-/* One rule of ours at @addr against libdw's. */
+/* Compares our rule at @addr with libdw's. */
 static void rule_check(struct file *f, const struct table *t, u64 addr, struct kunwind_rule rule,
 		       Dwarf_Frame *frame, const struct words *w)
 {
@@ -198,7 +200,7 @@ static void rule_check(struct file *f, const struct table *t, u64 addr, struct k
 		ours_text(t->table, rule, reg, ours);
 		exprs_shorten(ours);
 		reg_text(i386, frame, reg, theirs);
-		/* not mentioned, and not callee-saved to libdw */
+		/* CFI does not mention it, and libdw does not count it as callee-saved */
 		if (!strcmp(theirs, "u") && !strcmp(ours, "s") &&
 		    (reg == KUNWIND_RBX || !(kunwind_saved_regs(i386) >> reg & 1)))
 			continue;
@@ -207,7 +209,7 @@ static void rule_check(struct file *f, const struct table *t, u64 addr, struct k
 	}
 }
 
-/* All of ours in [from, to), in which libdw has one row; @frame NULL: none. */
+/* Compares all our rows in [from, to), where libdw has one row; @frame NULL: none. */
 static void span_check(struct file *f, u64 from, u64 to, Dwarf_Frame *frame, const struct words *w)
 {
 	unsigned int i;
@@ -279,7 +281,7 @@ static void slow_address(struct file *f, u64 addr)
 		differs(f, addr, "slow.c", ours, theirs);
 }
 
-/* What libdw cannot answer: by slow.c, at the ends and where rows of ours meet. */
+/* Compares with slow.c, at the ends of [from, to) and where our rows meet. */
 static void slow_check(struct file *f, u64 from, u64 to)
 {
 	const struct table *t = &f->tables[0];
@@ -328,7 +330,7 @@ static void fde_check(struct file *f, const struct fde *fde)
 	}
 }
 
-/* Drops FDEs of .debug_frame that meet those of .eh_frame; both are sorted. */
+/* Drops FDEs of .debug_frame that overlap those of .eh_frame; both are sorted. */
 static void fdes_merge(struct file *f, size_t nr_eh)
 {
 	size_t n = nr_eh, i, j = 0;
@@ -413,7 +415,7 @@ static int tables_build(struct file *f)
 	return 0;
 }
 
-/* In two stages, as the module builds big objects. */
+/* Compares a table in parts, which the module makes of big objects. */
 static void stages_check(struct file *f)
 {
 	struct kunwind_table *parts;

@@ -8,7 +8,7 @@
 #include "../../kmod/core/cfi/bytes.h"
 #include "text.h"
 
-/* Bytes of the number behind an operation, where they are always the same; else 0. */
+/* Returns the size of an operation's operand in bytes, if it is fixed; otherwise 0. */
 static size_t operand_size(u8 atom)
 {
 	switch (atom) {
@@ -24,7 +24,7 @@ static size_t operand_size(u8 atom)
 	return 0;
 }
 
-/* An operation of libdw's as its bytes in hexadecimal. */
+/* Writes the bytes of libdw's operation @op in hexadecimal. */
 static char *op_text(char *p, const Dwarf_Op *op)
 {
 	u8 bytes[32];
@@ -65,12 +65,12 @@ static const u8 *leb_end(const u8 *p, const u8 *end)
 	return p < end ? p + 1 : end;
 }
 
-/* One operation from @p on, its numbers as short as they get, to @out. */
+/* Copies the operation at @p to @out, each number in as few bytes as possible. */
 static const u8 *op_shorten(const u8 *p, const u8 *end, u8 **out)
 {
 	struct kunwind_bytes b;
 	Dwarf_Op op = { .atom = *p++ };
-	const u8 *behind = p;
+	const u8 *after = p;
 	char hex[128], *h;
 	unsigned int byte;
 	const size_t fixed = operand_size(op.atom);
@@ -79,25 +79,25 @@ static const u8 *op_shorten(const u8 *p, const u8 *end, u8 **out)
 	switch (op.atom) {
 	case DW_OP_constu: case DW_OP_plus_uconst: case DW_OP_regx: case DW_OP_bregx:
 		op.number = kunwind_bytes_uleb(&b);
-		behind = leb_end(p, end);
+		after = leb_end(p, end);
 		if (op.atom == DW_OP_bregx) {
 			op.number2 = kunwind_bytes_sleb(&b);
-			behind = leb_end(behind, end);
+			after = leb_end(after, end);
 		}
 		break;
 	case DW_OP_consts: case DW_OP_breg0 ... DW_OP_breg31:
 		op.number = kunwind_bytes_sleb(&b);
-		behind = leb_end(p, end);
+		after = leb_end(p, end);
 		break;
 	}
 	if (fixed && fixed <= (size_t)(end - p)) {
 		memcpy(&op.number, p, fixed);
-		behind = p + fixed;
+		after = p + fixed;
 	}
 	*op_text(hex, &op) = 0;
 	for (h = hex; sscanf(h, "%2x", &byte) == 1; h += 2)
 		*(*out)++ = byte;
-	return behind;
+	return after;
 }
 
 void exprs_shorten(char *text)
@@ -122,7 +122,7 @@ void exprs_shorten(char *text)
 	}
 }
 
-/* The name of a register by its number in CFI; NULL: not followed. */
+/* Returns the name of a register by its number in CFI; NULL: it is not followed. */
 static const char *name_of(bool i386, u64 number)
 {
 	u64 reg = kunwind_reg_of(i386, number);
@@ -170,7 +170,7 @@ void column_text(bool i386, Dwarf_Frame *frame, int column, char *buf)
 		sprintf(buf, "%c%+lld", value ? 'v' : 'c', (long long)off);
 		return;
 	}
-	/* an expression, and what is pushed before it */
+	/* an expression; libdw puts the push of the CFA before it */
 	if (ops[0].atom == DW_OP_call_frame_cfa) {
 		ops++;
 		n--;
@@ -188,7 +188,7 @@ void return_text(bool i386, Dwarf_Frame *frame, int column, char *buf)
 	column_text(i386, frame, column, buf);
 	if (column == (int)reg_number(i386, KUNWIND_RA))
 		return;
-	/* libdw does not tell "undefined" from "not said" */
+	/* libdw has one result for "undefined" and for "no rule given" */
 	if (!strcmp(buf, "u"))
 		strcpy(buf, "?");
 	if (!strcmp(buf, "s") && name_of(i386, column))

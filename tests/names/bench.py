@@ -1,16 +1,18 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""What naming costs, and what a trace takes, beside others' tools on the same work.
+"""Measures the cost of naming frames and the size of traces, for kunwind and other tools.
 
   bench.py OUT DEBUG NAME-BENCH KUNWIND
 
-OUT is record.sh's, DEBUG has debug files below .build-id. All on one processor.
-Names: NAME-BENCH over a million frames of the trace, which counts the processor's
-time of naming alone; eu-addr2line and addr2line, given the same frames, object by
-object (the first those of a fiftieth of the stacks, or it takes too long); then whole
-reports, of the trace by kunwind, and of a recording of the same workload by perf.
-Sizes: of openat with its stacks, and of the events kunwind_callstack among it. Prints
-tab-separated lines.
+OUT is a directory that record.sh wrote; DEBUG has debug files below .build-id. All
+programs run on one processor. Prints tab-separated lines.
+
+Names: NAME-BENCH names a million frames of the trace, and measures the processor time of
+naming alone. eu-addr2line and addr2line get the same frames, object by object; eu-addr2line
+gets those of one stack in fifty, because it is slow. Then kunwind reports the trace, and
+perf reports a recording of the same workload.
+
+Sizes: a trace of openat with its stacks, and the events kunwind_callstack of such a trace.
 """
 
 import array
@@ -25,11 +27,11 @@ import tempfile
 import names
 
 FRAMES = 1000000
-SAMPLE = {"eu-addr2line": 50, "addr2line": 1}     # of how many stacks one
+SAMPLE = {"eu-addr2line": 50, "addr2line": 1}     # one stack in so many
 
 
 def measure(command, **more):
-    """(seconds of the processor, megabytes at most) of the command and what it waits for."""
+    """Returns (processor time in s, peak memory in MB) of the command and its children."""
     pid = subprocess.Popen(["taskset", "-c", "0", *command], stderr=subprocess.DEVNULL, **more)
     _, status, usage = os.wait4(pid.pid, 0)
     pid.returncode = os.waitstatus_to_exitcode(status)
@@ -41,11 +43,11 @@ def row(kind, what, *values):
 
 
 def frames_of(out, saved, kunwind):
-    """{path in OUT/originals: (numbers of the stacks, addresses in the object)}, in order."""
+    """Returns {path in OUT/originals: (numbers of the stacks, addresses in the object)}, in order."""
     show = subprocess.Popen([kunwind, "show", "--tsv", "--no-local", "--no-lines", "--debug-dir", saved,
                              os.path.join(out, "trace")], stdout=subprocess.PIPE, text=True, errors="replace")
     asked = collections.defaultdict(lambda: (array.array("Q"), array.array("Q")))
-    # not all at once: what a command takes at most counts from this process's size on
+    # Line by line: the peak memory of a command is at least the size of this process.
     for line in show.stdout:
         field = line.split("\t")
         if field[0] == "frame" and field[6].startswith("/"):

@@ -1,16 +1,16 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Names for a trace of which nothing but the trace is here. Prints TAP.
+"""Checks the names for a trace whose programs are not on this host. Prints TAP.
 
   names.py OUT DEBUG KUNWIND
 
-OUT is record.sh's, DEBUG has debug files below .build-id. Originals and debug
-files go to a debuginfod server, which runs on this host; the trace is named by
-KUNWIND from what the server gives. At least 99 % of the frames must have a name,
-and each distinct one the function and line that eu-addr2line -i -f finds in the
-original; the function begins where its -S says. Inlined functions must be as
-eu-addr2line or addr2line has them: elfutils 0.188 knows none of an object that was
-optimized at link time, such as python.
+OUT is a directory that record.sh wrote; DEBUG has debug files below .build-id. A debuginfod
+server on this host has the original objects and their debug files. KUNWIND names the
+trace, and has only this server. At least 99 % of the frames must have a name. Each
+distinct frame must have the function and line that eu-addr2line -i -f finds in the
+original object, and the beginning of the function that its option -S prints. Inlined
+functions must be those of eu-addr2line or of addr2line: elfutils 0.188 finds none in an
+object that was optimized at link time, such as python.
 """
 
 import collections
@@ -24,7 +24,7 @@ import tempfile
 import time
 
 DEBUG_SYSTEM = "/usr/lib/debug"
-# what compilers put behind the name of a part or a variant of a function
+# what compilers append to the name of a part or a variant of a function
 VARIANT = re.compile(r"\.(part|isra|constprop|cold|lto_priv|localalias)(\.\d+)?")
 
 
@@ -62,7 +62,7 @@ def originals(out):
 
 
 def save(objects, debug, to):
-    """What a server has: the objects, and the debug files of those that have one."""
+    """Copies the objects, and the debug files of those that have one, for a server."""
     shutil.copytree(os.path.join(DEBUG_SYSTEM, ".dwz"), os.path.join(to, ".dwz")) \
         if os.path.isdir(os.path.join(DEBUG_SYSTEM, ".dwz")) else None
     for copy, name in objects.values():
@@ -79,7 +79,7 @@ def save(objects, debug, to):
 
 
 class Server:
-    """debuginfod over a directory; it serves when it has the build-ids asked for."""
+    """debuginfod for a directory. serves: it has all build-ids in wanted."""
 
     def __init__(self, saved, work, wanted):
         with socket.socket() as probe:
@@ -131,7 +131,7 @@ def read_names(kunwind, trace, environment):
 
 
 def debug_file(path, debug):
-    """Where the debug information of an object is; its own path: nowhere else."""
+    """Returns the debug file of an object, or the object itself if it has none."""
     name = build_id(path)
     found = [os.path.join(root, ".build-id", name[:2], name[2:] + ".debug")
              for root in (debug, DEBUG_SYSTEM)] if name else []
@@ -139,7 +139,7 @@ def debug_file(path, debug):
 
 
 def chains(command, addresses):
-    """{address: [(function, file:line) inner ones first]} of either tool's -a -i -f."""
+    """Returns {address: [(function, file:line), innermost first]}, by a tool's -a -i -f."""
     done = subprocess.run([*command, "-a", "-i", "-f"], input="".join("%#x\n" % a for a in addresses),
                           capture_output=True, text=True)
     answers, name = {}, None
@@ -155,7 +155,7 @@ def chains(command, addresses):
 
 
 class Answer:
-    """What others say of one address: two chains, and eu-addr2line's symbol+offset."""
+    """What the other tools find for one address: two chains, and eu-addr2line's symbol+offset."""
 
     def __init__(self, chain, second, symbol):
         self.chain, self.second = chain, second
@@ -190,7 +190,7 @@ def aliases(path, debug):
 
 
 def is_chain(source, chain):
-    """Are the functions (but for the last, which may have several names) and lines these?"""
+    """Whether lines and functions are equal, except the last function: it may have several names."""
     return len(source) == len(chain) and all(
         "%s:%s" % (os.path.basename(file), line or "0") == os.path.basename(place).replace(":?", ":0") and
         (i + 1 == len(chain) or VARIANT.sub("", function) == VARIANT.sub("", name))
@@ -198,7 +198,7 @@ def is_chain(source, chain):
 
 
 def compare(frame, answer, names):
-    """Why a name is wrong; None."""
+    """Returns why a name is wrong, or None."""
     _, _, exact, function, offset, _, source = frame
     if not function:
         return None
@@ -212,7 +212,7 @@ def compare(frame, answer, names):
     if not same & {VARIANT.sub("", name) for name in (outer, answer.symbol or "")}:
         return "%s, eu-addr2line: %s, %s" % (function, outer, answer.symbol)
     if not source and "??" in (answer.chain[0][1][:2], answer.second[0][1][:2]):
-        return None         # eu-addr2line has the line before for code of no unit, crt1's
+        return None         # for code of no unit (crt1's), eu-addr2line prints the line before it
     # with files that dwz moved, addr2line's innermost one is "<artificial>"
     second = [(answer.second[0][0], answer.chain[0][1])] + answer.second[1:]
     if not is_chain(source, answer.chain) and not is_chain(source, second):
@@ -230,9 +230,9 @@ def main():
         shutil.copytree(os.path.join(out, "trace"), os.path.join(work, "carried"))
         gone = [path for path in objects if path.startswith("/tmp/names/programs")]
         tap.check(gone and not any(os.path.exists(path) for path in gone),
-                  "the programs are not here (%d of %d objects)" % (len(gone), len(objects)))
+                  "the programs are not on this host (%d of %d objects)" % (len(gone), len(objects)))
         server = Server(os.path.join(work, "saved"), work, [name for _, name in objects.values() if name])
-        tap.check(server.serves, "a debuginfod server has all of them by their build-ids")
+        tap.check(server.serves, "a debuginfod server has all objects by their build-ids")
         counts, distinct = collections.Counter(), {}
         for frame in read_names(kunwind, os.path.join(work, "carried"), server.environment):
             key = frame[:3]
@@ -277,9 +277,9 @@ def verify(tap, objects, debug, distinct):
             with_lines += bool(frame[3]) and bool(frame[6])
             if why:
                 wrong.append("%s %s: %s" % (path, frame[1], why))
-    tap.check(not wrong, "%d distinct names, %d with lines: %d not as eu-addr2line -i -f on the originals"
+    tap.check(not wrong, "%d distinct names, %d with lines: %d differ from eu-addr2line -i -f on the originals"
               % (compared, with_lines, len(wrong)), *wrong)
-    tap.check(compared >= 1000, "that many were compared")
+    tap.check(compared >= 1000, "at least 1,000 names were compared")
 
 
 if __name__ == "__main__":

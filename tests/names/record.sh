@@ -3,11 +3,13 @@
 #
 #   record.sh PROGRAMS OUT ROUNDS     in the VM
 #
-# Records the workload, run by a copy of PROGRAMS that goes with the VM: all its
-# system calls as OUT/trace, and the objects that it ran as OUT/originals, by their
-# paths, the vDSO among them. For figures beside it: openat alone, as OUT/openat, and by perf with copies
-# of the stack (OUT/openat.perf); openat with kunwind_callstack alone in a channel named own
-# (OUT/callstack); all system calls by perf with call chains (OUT/all.perf).
+# Records workload.py, run by a copy of PROGRAMS that is lost with the VM. It writes
+#   OUT/trace        all system calls
+#   OUT/originals    the objects that ran, by their paths; also the vDSO
+#   OUT/openat       openat only
+#   OUT/callstack    openat; kunwind_callstack has a channel of its own, named own
+#   OUT/openat.perf  openat, by perf with copies of the stack
+#   OUT/all.perf     all system calls, by perf with call chains
 
 set -euo pipefail
 programs=$1 out=$2 rounds=$3
@@ -32,7 +34,7 @@ kunwind show --all --tsv --no-symbols --event kunwind_map "$out/trace" |
 		cp "$path" "$out/originals$path"
 	done
 
-# the kernel's part of each program
+# the vDSO
 python3.11 -c '
 import sys
 with open("/proc/self/maps") as maps, open("/proc/self/mem", "rb") as memory:
@@ -55,7 +57,7 @@ work callstack 1
 	kunwind run -- "${command[@]}"
 	lttng destroy
 } >&2
-# the module serves perf's call chains as well
+# perf's call chains come from the module, too
 work perf-openat 1
 perf record -q -e syscalls:sys_enter_openat,syscalls:sys_exit_openat --call-graph dwarf \
 	-o "$out/openat.perf" -- "${command[@]}"

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""What scripts/check-names records: python3 with sqlite in it, sqlite3, and git.
+"""The programs that scripts/check-names records: python3 with its sqlite, sqlite3, and git.
 
   workload.py DIRECTORY ROUNDS
 
-Works in DIRECTORY; git and sqlite3 are those of PATH. Python's functions, its C
-library's callbacks (sorted, re, sqlite's functions) and imports put evaluation loops
-on one another, and each reads or writes files at the end.
+Works in DIRECTORY, with the git and sqlite3 of PATH. Python functions call C (sort, re,
+sqlite), which calls Python functions, and imports run modules. So one stack has several
+evaluation loops of Python. Each of these functions reads or writes files.
 """
 
 import csv
@@ -41,7 +41,7 @@ def files(number):
         with tempfile.NamedTemporaryFile("w", dir=".", suffix=".csv", delete=False) as file:
             csv.writer(file).writerows((i, j, "text %d" % number) for j in range(20))
             names.append(file.name)
-    # C calls back into Python, which asks the kernel
+    # C calls back into Python, which makes a system call
     names.sort(key=size_of)
     text = re.sub("[0-9]+", lambda found: str(size_of(names[len(found[0])])), json.dumps(names))
     for name in names:

@@ -1,15 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""In the VM: runs every program with libothers.so and compares the counts.
+"""Runs each program in the VM with the preloaded libothers.so, and checks the differences.
 
 Usage: tests/third_party/guest.py LIBRARY PROGRAMS.tsv EXPLAINED.tsv [NAME]...
 
-Prints a line for each difference that EXPLAINED.tsv does not explain, and
-for each program that ends another way than without the library, then the counts.
-EXPLAINED.tsv: program, verdict, place, why (globs; the last is a heading of README).
-An explanation that explains nothing is an error too, unless NAMEs (globs, or suites) say
-which programs to run. With KUNWIND_OTHERS_VERBOSE=1 the library prints both stacks. Status 0
-only when all is explained and stacks were compared.
+Prints a line for each difference that EXPLAINED.tsv does not explain, and for each program
+that ends in another way than without the library. Then it prints the counts.
+EXPLAINED.tsv has the program and the place (globs), the verdict, and a heading of README. An explanation that explains nothing is an error, unless NAMEs (globs, or suites) say
+which programs to run. With KUNWIND_OTHERS_VERBOSE=1, the library prints both stacks. The
+exit status is 0 only if all differences are explained, and stacks were compared.
 """
 
 import collections

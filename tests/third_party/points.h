@@ -2,9 +2,10 @@
 /*
  * points.h - the functions at whose calls the two stacks are compared
  *
- * POINT(name) each: what a C++ throw, its landing pads and a forced unwind call,
- * what the two libunwinds' own tests call, and where programs end. A call that
- * does not return may be the last instruction of its function.
+ * One POINT(name) for each: functions that a C++ throw, its landing pads and a
+ * forced unwind call, functions that the tests of both libunwinds call, and those
+ * that end a program. A call that does not return may be the last instruction of
+ * its function.
  */
 POINT(_Unwind_RaiseException)
 POINT(_Unwind_ForcedUnwind)

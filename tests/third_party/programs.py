@@ -1,16 +1,16 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Builds other people's exception tests, for the VM to run.
+"""Builds the exception tests of other projects for the VM.
 
 Usage: tests/third_party/programs.py SOURCES OUT
 
-SOURCES holds what scripts/check-others unpacked: the test suites of gcc, of
-libunwind and of LLVM's libunwind and libc++abi, and LLVM's libunwind as a package.
-Of gcc's those are taken that are run by their own directive ("dg-do run", or by
-default in old-deja) and have to do with exceptions, cleanups or unwinding; each with
-its own options, once as it is and once with -O2. What does not compile here (it is for
-another processor, or wants a header of its build) is counted, not built. OUT receives
-the programs and programs.tsv: suite, name, path, directory of libraries.
+SOURCES is where scripts/check-others unpacked the test suites of gcc, of libunwind, and
+of LLVM's libunwind and libc++abi, and the package of LLVM's libunwind. Of gcc's tests,
+those about exceptions, cleanups or unwinding are built, if their directives say that they
+are run ("dg-do run"; the default in old-deja). Each is built with its own options, once as it
+is and once with -O2. Tests that do not compile here (they are for another processor, or
+need a header of their project's build) are only counted. OUT gets the programs, and
+programs.tsv: suite, name, path, directory of libraries.
 """
 
 import concurrent.futures
@@ -20,7 +20,7 @@ import subprocess
 import sys
 
 ABOUT = re.compile(rb"throw|\bcatch\b|cleanup|_Unwind|-fexceptions|unwind|pthread_cancel")
-# for another processor or system, or made to be linked with what is not here
+# for another processor or system
 NOT_HERE = re.compile(rb"dg-do run[^\n]*target[^\n]*(solaris|aix|hpux|mingw|ia64|mips|darwin|ilp32|arm)")
 OPTIONS = re.compile(r'dg-(?:additional-)?options\s+"([^"]*)"\s*(\{ *target[^}]*)?')
 SOURCES_TOO = re.compile(r'dg-additional-sources\s+"?([^"}]*)"?')
@@ -28,7 +28,7 @@ BASE = ["-w", "-g1", "-rdynamic", "-pthread", "-I."]
 
 
 def compile_one(job):
-    """True when one of the job's command lines made the program."""
+    """Tries the job's command lines in turn. Returns the path None if all fail."""
     suite, name, folder, commands, path, libraries = job
     for command in commands:
         run = subprocess.run(command + ["-o", path], cwd=folder, stdin=subprocess.DEVNULL,

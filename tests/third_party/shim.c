@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT
 /*
- * shim.c - at every point (points.h), the kernel's stack against libgcc's
+ * shim.c - compare the kernel's stack with libgcc's at each call of a function
+ * of points.h ("point")
  *
- * Preloaded into somebody else's test. The constructor registers the process with
- * kunwind; each stub (stubs.S) calls others_point(), which takes the stack of its
- * own caller twice, by the ioctl and by libgcc's _Unwind_Backtrace(), and compares
- * the addresses. From equal registers both must tell the same frames, for both
- * have nothing but the CFI; where there is none libgcc ends, while kunwind may go
- * on, which "longer" counts, with how it found the frame.
+ * This library is preloaded into a test of another project. Its constructor
+ * registers the process with kunwind. Each stub (stubs.S) calls others_point(),
+ * which takes its caller's stack twice, by the ioctl and by libgcc's
+ * _Unwind_Backtrace(), and compares the addresses. Both begin with the same
+ * registers and use the same CFI, so the frames must be equal. Where code has no
+ * CFI, libgcc ends, and kunwind may continue. "longer" counts these stacks, with
+ * the trust of kunwind's next frame.
  *
- * A point inside a comparison is passed over; so is what follows the first
- * LIMIT points of one function. Memory: 2 * DEPTH words a thread, the mapped file.
+ * Points inside a comparison are not compared, and of each function only the
+ * first LIMIT points are. Memory: 2 * DEPTH words a thread, and the mapped file.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -56,7 +58,7 @@ HIDDEN void others_point(unsigned int point);
 static struct others_file *out;
 static bool verbose;
 static uint32_t seen[NR_POINTS];
-/* libgcc's own, whatever else the program has by these names. */
+/* These are libgcc's, even if the program has functions of the same names. */
 static _Unwind_Reason_Code (*reference)(_Unwind_Trace_Fn, void *);
 static _Unwind_Ptr (*reference_ip)(struct _Unwind_Context *, int *);
 
@@ -109,7 +111,7 @@ static void stack_print(const char *whose, const uint64_t *stack, unsigned int c
 	}
 }
 
-/* One more of VERDICT at the last frame that both have, @at. */
+/* Counts a stack with @verdict. @at: the last frame that both stacks have. */
 static void found(enum others_verdict verdict, unsigned int point, const char *why, uint64_t at)
 {
 	char text[OTHERS_TEXT], name[200];
@@ -137,7 +139,7 @@ static void found(enum others_verdict verdict, unsigned int point, const char *w
 	__atomic_fetch_add(&out->unnamed, 1, __ATOMIC_RELAXED);
 }
 
-/* The registers that a function keeps, as they are where this is expanded. */
+/* Stores rip, rsp and the callee-saved registers, as they are at this place. */
 #define REGS_HERE(regs)								\
 	__asm__ volatile("movq %%rbx, 3*8(%0)\n\tmovq %%rbp, 6*8(%0)\n\t"	\
 			 "movq %%rsp, 7*8(%0)\n\tmovq %%r12, 12*8(%0)\n\t"	\
@@ -162,7 +164,7 @@ static void compare(unsigned int point)
 		found(OTHERS_FAILED, point, strerrorname_np(-ret), theirs[0]);
 		return;
 	}
-	/* the first of each is in this function, at another instruction */
+	/* The first address of both stacks is in this function, and differs. */
 	count = ret;
 	n = count < trace.count ? count : trace.count;
 	for (same = 1; same < n && ours[same] == theirs[same]; same++)

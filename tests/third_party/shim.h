@@ -2,8 +2,8 @@
 /*
  * shim.h - what the library leaves in the file that KUNWIND_OTHERS_OUT names
  *
- * The file is mapped by the program and by what it forks, so it is there however
- * they end. scripts read it with the layout below (guest.py).
+ * The program and its children map the file, so their results stay, however they
+ * end. guest.py reads the file by the layout below.
  */
 #ifndef SHIM_H
 #define SHIM_H
@@ -14,11 +14,11 @@
 #define OTHERS_FINDINGS	64
 #define OTHERS_TEXT	232
 
-/* How the two stacks of a point stand to each other. */
+/* How the two stacks of a point compare. */
 enum others_verdict {
 	OTHERS_EQUAL,
-	OTHERS_LONGER,		/* kunwind's goes on where the other one ended */
-	OTHERS_SHORTER,		/* kunwind's ends where the other one goes on */
+	OTHERS_LONGER,		/* kunwind's continues where libgcc's ended */
+	OTHERS_SHORTER,		/* kunwind's ended where libgcc's continues */
 	OTHERS_DIFFER,		/* another address */
 	OTHERS_FAILED,		/* the ioctl did not answer */
 };

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stubs.S - one function by the name of each point: compare, then go on there
+ * stubs.S - for each point a function of its name, which compares the stacks and
+ * then jumps to the real function
  *
- * The real function is jumped to with every argument, and with the stack as it
- * was: an unwinder that starts in it, or a getcontext, sees the caller. So the
- * program goes the way that it goes without this library.
+ * The real function gets all arguments, and the stack as it was. An unwinder or
+ * getcontext() there sees the real caller, so the program does the same as
+ * without this library.
  */
 	.altmacro
 	.set	number, 0

@@ -443,7 +443,7 @@ static inline void attack_overlapping_cies(struct attack *a)
 				attack_put(a, "\x16\x60\x13\x9b", 4);
 			else
 				attack_num(a, 0, 4);
-			/* the block ends behind the next one's head */
+			/* the block ends after the head of the next one */
 			attack_num(a, 0, 1);
 		}
 		for (i = 0; attack_room(a, 64) && i < ARRAY_SIZE(cies); i++) {

@@ -460,8 +460,8 @@ static void test_bounds(void)
 	u32 i, last, spent, least;
 
 	/*
-	 * 40 conditional jumps, each to a place of its own, and no way on
-	 * behind them
+	 * 40 conditional jumps, each to a place of its own, and an
+	 * indirect jump after them
 	 */
 	bytes = assemble("");
 	for (last = 11; last < 40; last += 28) {
