@@ -105,7 +105,8 @@ enum kunwind_object_state {
 enum kunwind_build_error {
 	KUNWIND_OK = 0,
 	KUNWIND_E_NOMEM = 1,
-	KUNWIND_E_IO = 2,		/* the file could not be read */
+	KUNWIND_E_IO = 2,		/* the file could not be read, has changed, or is
+					 * open for writing */
 	KUNWIND_E_NOT_ELF = 3,		/* magic, class, machine, version */
 	KUNWIND_E_HEADER = 4,		/* ELF headers contradict each other */
 	KUNWIND_E_NO_CFI = 5,		/* no .eh_frame and no .debug_frame */
