@@ -8,7 +8,7 @@
  *    (core/walk/rule_cache.c);
  *  - the record of the previous walk, 4 KB, for walks in task context only
  *    (core/walk/replay.c);
- *  - the cache of code analyses, 15 KB, for a walk that interrupts no other
+ *  - the cache of code analyses, 16 KB, for a walk that interrupts no other
  *    walk (core/nocfi/analysis_cache.c);
  *  - counters, each changed by one instruction.
  * A walk's read of user memory may raise a page fault, which is not served. A
