@@ -27,8 +27,8 @@ static const struct command {
 	  "registration lasts across execve(2).\n"
 	  "With perf: kunwind run -- perf record -g COMMAND, which does not sample kunwind.\n"
 	  "\n"
-	  "  --children     processes that it forks are registered too (default)\n"
-	  "  --no-children  they are not\n"
+	  "  --children     register child processes, too (default)\n"
+	  "  --no-children  register no child processes\n"
 	  "\n"
 	  "Exit status: COMMAND's; 125 when kunwind itself failed (no module, wrong\n"
 	  "usage), 126 when COMMAND cannot be run, 127 when it is not found.\n" },
@@ -36,8 +36,8 @@ static const struct command {
 	  "register running processes",
 	  "Needs the right to ptrace each PID. Registering again is no error.\n"
 	  "\n"
-	  "  --children     processes that they fork from now on, too\n"
-	  "  --no-children  not those (default)\n"
+	  "  --children     also register processes that they fork from now on\n"
+	  "  --no-children  register no child processes (default)\n"
 	  "\n"
 	  "  --json         a list with an object for each PID, see kunwind-json(5)\n"
 	  "\n"
@@ -51,12 +51,12 @@ static const struct command {
 	  "register every process, running or to come",
 	  "Needs root (CAP_SYS_ADMIN). Without an argument: prints on or off.\n"
 	  "\n"
-	  "  on   every process of the system is registered, in whatever namespaces:\n"
-	  "       those that run, then new ones as they fork or exec; a process whose\n"
-	  "       memory map is locked is not waited for, but registered later\n"
-	  "  off  no longer; what was registered by \"run\" or \"register\" stays\n"
+	  "  on   registers all processes of the system, in all namespaces: those that\n"
+	  "       run now, and new ones when they fork or exec. A process whose memory\n"
+	  "       map is locked is registered later\n"
+	  "  off  ends this. Processes that \"run\" or \"register\" registered stay so\n"
 	  "\n"
-	  "  --json  an object with the state as it is then, see kunwind-json(5)\n" },
+	  "  --json  print an object with the new state, see kunwind-json(5)\n" },
 	{ "status", kunwind_cmd_status, "[--tsv|--json]",
 	  "processes, objects, memory, stacks by reason, hooks",
 	  "  --tsv   the module's own lines: kind, then fields (see kunwind(1))\n"
