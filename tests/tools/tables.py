@@ -127,6 +127,19 @@ def test_ends(work, program, symbols, build_id):
          ["app;_start;main;opener;whole_stack 5"])
 
 
+def test_guessed_recursion(work, program, symbols, build_id):
+    """Stacks with a recursive function whose frames are all guesses, the outer one, the inner one, or none."""
+    trace = ctf.Trace()
+    trace.add(1, "kunwind_map", analyze.APP, (), ctf.MAP, [100, 100, BIAS, BIAS + 0x10000, 0, BIAS, 0, build_id, program])
+    for number, trust in enumerate(((REGISTERS, SCAN, SCAN), (REGISTERS, CFI, SCAN), (REGISTERS, SCAN, CFI), (REGISTERS, CFI, CFI)), 1):
+        trace.add(10 * number, "whole_stack", analyze.APP, (), ctf.WHOLE,
+                  (100, 100, 100, 0, COMPLETE, number, 0, 0, stack(symbols, "reader", "recursive", "recursive"), trust))
+    directory = os.path.join(work, "guessed-recursion")
+    trace.write(directory)
+    same("functions: a stack with several guessed frames of a function counts once",
+         {row["name"]: (row["events"], row["guessed"]) for row in report(directory)["functions"]}, {"reader": (4, 0), "recursive": (4, 3)})
+
+
 def test_commonest_end(work, program, symbols, build_id):
     """A function whose stacks end for two reasons, the more frequent one first."""
     trace = ctf.Trace()
@@ -161,6 +174,7 @@ def main():
         test_results(work)
         test_neighbours(trace)
         test_ends(work, program, symbols, build_id)
+        test_guessed_recursion(work, program, symbols, build_id)
         test_commonest_end(work, program, symbols, build_id)
         test_losses(trace, work)
         text = run("report", "--by", "call,reason", trace).stdout

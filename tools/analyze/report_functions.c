@@ -60,17 +60,23 @@ static uint32_t *find_notes(const struct calls *calls)
 	return note;
 }
 
-/* Returns whether the node's function is in its stack again, further out. */
-static bool is_recursive(const struct sums *sums, uint32_t node)
+/* Returns whether the node's function is in its stack again, further out: @guess: as a guess. */
+static bool is_again(const struct sums *sums, uint32_t node, bool guess)
 {
 	const struct calls *calls = sums->calls;
 	uint32_t i;
 
 	for (i = calls->node[node].parent; i != CALLS_ROOT; i = calls->node[i].parent) {
-		if (key_of(sums, i) == key_of(sums, node))
+		if (key_of(sums, i) == key_of(sums, node) &&
+		    (!guess || calls_frame(calls, i)->guess))
 			return true;
 	}
 	return false;
+}
+
+static bool is_recursive(const struct sums *sums, uint32_t node)
+{
+	return is_again(sums, node, false);
 }
 
 /* Returns whether the call from the parent of @node to @node is in the stack again. */
@@ -127,7 +133,7 @@ static void sum(const struct sums *sums)
 			if (!sums->note[i])
 				line->complete += sums->total[i].weight[sums->sort];
 		}
-		if (frame->guess)
+		if (frame->guess && !is_again(sums, i, true))
 			report_line(table, key_of(sums, i))->guessed += sums->total[i].weight[sums->sort];
 	}
 }
