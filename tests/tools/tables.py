@@ -140,6 +140,27 @@ def test_guessed_recursion(work, program, symbols, build_id):
          {row["name"]: (row["events"], row["guessed"]) for row in report(directory)["functions"]}, {"reader": (4, 0), "recursive": (4, 3)})
 
 
+def test_wakers_stacks(work, program, symbols, build_id):
+    """A thread that waits for a lock, and another process, which wakes it."""
+    other = (200, 200, "other")
+    trace = ctf.Trace()
+    for thread in analyze.APP, other:
+        trace.add(1, "kunwind_map", thread, (), ctf.MAP, [*thread[:2], BIAS, BIAS + 0x10000, 0, BIAS, 0, build_id, program])
+    trace.add(10, "syscall_entry_futex", analyze.APP, stack(symbols, "reader", "main", "_start"), ctf.FUTEX, (0x5000, 0, 2))
+    trace.add(20, "sched_switch", analyze.APP, stack(symbols, "reader", "main", "_start"), ctf.SWITCH, (100, 1, 200))
+    trace.add(25, "syscall_entry_futex", other, stack(symbols, "opener"), ctf.FUTEX, (0x5000, 1, 1))
+    trace.add(30, "sched_waking", other, stack(symbols, "opener"), ctf.WAKING, ("app", 100))
+    trace.add(40, "sched_switch", other, stack(symbols, "opener"), ctf.SWITCH, (200, 1, 100))
+    trace.add(50, "syscall_exit_futex", analyze.APP, (), ctf.RETURN, [0])
+    directory = os.path.join(work, "wakers")
+    trace.write(directory)
+    for options, wanted in (((), (5, 9)), (("-p", "100"), (2, 6)), (("-e", "futex"), (4, 8)), (("-e", "sched_waking"), (1, 1)),
+                            (("-e", "sched_switch"), (2, 4))):
+        facts = report(directory, *options)["trace"]
+        same("%s: stacks and frames of wakers that are not selected do not count" % " ".join(options or ("report",)),
+             (facts["stacks"], facts["frames"]), wanted)
+
+
 def test_commonest_end(work, program, symbols, build_id):
     """A function whose stacks end for two reasons, the more frequent one first."""
     trace = ctf.Trace()
@@ -175,6 +196,7 @@ def main():
         test_neighbours(trace)
         test_ends(work, program, symbols, build_id)
         test_guessed_recursion(work, program, symbols, build_id)
+        test_wakers_stacks(work, program, symbols, build_id)
         test_commonest_end(work, program, symbols, build_id)
         test_losses(trace, work)
         text = run("report", "--by", "call,reason", trace).stdout

@@ -170,7 +170,7 @@ static void enter_futex(const struct moment *now, const struct sample *call)
 
 	if (lock_entered(&samples->locks, futex, now->trace, now->head->pid, now->event))
 		lock_released(&samples->locks, futex, now->time, call->hidden ?
-			      samples_stack(samples, now->stack, now->head->comm) :
+			      samples_waker_stack(samples, now->stack, now->head->comm) :
 			      samples->calls.node[call->node].parent, call->comm);
 }
 
@@ -527,7 +527,7 @@ static int take(const bt_event *event, int64_t time, void *data)
 		if (wakes) {
 			now.thread = threads_find(samples, now.trace, &head);
 			wake(&now, wakes, needs_waker(samples, wakes) && stack.told ?
-			     samples_stack(samples, &stack, head.comm) : CALLS_ROOT);
+			     samples_waker_stack(samples, &stack, head.comm) : CALLS_ROOT);
 		}
 		return KUNWIND_TRACE_GO_ON;
 	}
@@ -552,8 +552,9 @@ static int take(const bt_event *event, int64_t time, void *data)
 		switch_away(&now);
 	} else if (wakes || selection_has_event(samples, head.name, time)) {
 		bool is_event = counts && selection_has_event(samples, head.name, time);
-		uint32_t node = is_event || (wakes && needs_waker(samples, wakes)) ?
-				samples_stack(samples, &stack, head.comm) : CALLS_ROOT;
+		uint32_t node = is_event ? samples_stack(samples, &stack, head.comm) :
+				wakes && needs_waker(samples, wakes) ?
+				samples_waker_stack(samples, &stack, head.comm) : CALLS_ROOT;
 		struct sample sample = new_sample(&now, SAMPLE_EVENT, head.name,
 						  is_event ? node : CALLS_ROOT);
 

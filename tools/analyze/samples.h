@@ -186,10 +186,14 @@ bool samples_read(struct samples *samples, char *const *paths, int nr_paths,
 		  const struct samples_calls *fn, void *data);
 
 /*
- * Adds a stack below its process's name, and counts it. Returns the innermost node.
- * Ends the program if out of memory.
+ * Adds the stack of a sample below its process's name, and counts it. Returns the
+ * innermost node. Ends the program if out of memory.
  */
 uint32_t samples_stack(struct samples *samples, const struct kunwind_event_stack *stack, const char *comm);
+
+/* The same for the waker of a thread, whose stack the options do not select: it is not counted. */
+uint32_t samples_waker_stack(struct samples *samples, const struct kunwind_event_stack *stack,
+			     const char *comm);
 
 /*
  * Adds the functions of a stack below a node. Returns the innermost function's node.

@@ -91,32 +91,38 @@ static void count_unnamed(struct samples *samples, const struct kunwind_frame *f
 	unnamed->frames++;
 }
 
-uint32_t samples_stack(struct samples *samples, const struct kunwind_event_stack *stack, const char *comm)
+uint32_t samples_waker_stack(struct samples *samples, const struct kunwind_event_stack *stack,
+			     const char *comm)
 {
 	struct calls *calls = &samples->calls;
-	const struct kunwind_function *function;
-	size_t i = stack->nr;
 	uint32_t node;
-	uint8_t trust;
 
 	if (samples->measuring)
 		return CALLS_ROOT;
 	node = calls_node(calls, CALLS_ROOT, FRAME_PROCESS, *comm ? comm : "?", "");
+	if (!stack->complete)
+		node = calls_node(calls, node, FRAME_NOTE,
+				  stack->nr ? "[stack ends here]" :
+				  stack->nr_kernel ? "[no user stack]" : "[no stack]",
+				  stack->nr && stack->reason > 0 ?
+				  kunwind_reason_name((enum kunwind_reason)stack->reason) : "");
+	return samples_functions(samples, stack, node);
+}
+
+static void count(struct samples *samples, const struct kunwind_event_stack *stack)
+{
+	const struct kunwind_function *function;
+	uint8_t trust;
+	size_t i;
+
 	samples->frames += stack->nr;
 	samples->with_stack += stack->nr > 0;
 	samples->without_stack += !stack->nr;
 	if (stack->nr)
 		samples->by_reason[(unsigned int)stack->reason < KUNWIND_NR_REASONS ?
 				   stack->reason : KUNWIND_NR_REASONS]++;
-	if (stack->complete)
-		samples->complete += stack->nr > 0;
-	else
-		node = calls_node(calls, node, FRAME_NOTE,
-				  stack->nr ? "[stack ends here]" :
-				  stack->nr_kernel ? "[no user stack]" : "[no stack]",
-				  stack->nr && stack->reason > 0 ?
-				  kunwind_reason_name((enum kunwind_reason)stack->reason) : "");
-	while (i-- > 0) {
+	samples->complete += stack->complete && stack->nr > 0;
+	for (i = 0; i < stack->nr; i++) {
 		function = kunwind_frame_function(&stack->frame[i]);
 		if (function && function->name)
 			samples->named++;
@@ -125,5 +131,11 @@ uint32_t samples_stack(struct samples *samples, const struct kunwind_event_stack
 		trust = stack->trust ? stack->trust[i] : KUNWIND_NR_TRUSTS;
 		samples->by_trust[trust < KUNWIND_NR_TRUSTS ? trust : KUNWIND_NR_TRUSTS]++;
 	}
-	return samples_functions(samples, stack, node);
+}
+
+uint32_t samples_stack(struct samples *samples, const struct kunwind_event_stack *stack, const char *comm)
+{
+	if (!samples->measuring)
+		count(samples, stack);
+	return samples_waker_stack(samples, stack, comm);
 }
