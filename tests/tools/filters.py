@@ -108,6 +108,9 @@ def test_values(trace):
     report(trace, "--from", "22:13:20", "--to", "22:13:59.999999999")
     same("--duration with equal limits", calls(report(trace, "--duration", "6us..6us")),
          {"read": (1, 1, 6000, 5000), "futex": (1, 1, 6000, 5800)})
+    for value in ("0ns..1000000000ns", "0ns..90000000000000000ns", "0us..1000000000us"):
+        same("--duration %s: a number with many digits" % value, calls(report(trace, "--duration", value)),
+             calls(report(trace, "--duration", "0ns..1s")))
     same("the last --duration counts, even if it has no maximum",
          calls(report(trace, "--duration", "1us..2us", "--duration", "6us")),
          {"read": (1, 1, 6000, 5000), "futex": (1, 1, 6000, 5800)})

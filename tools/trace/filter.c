@@ -38,7 +38,7 @@ static const char *read_decimal(const char *text, int64_t unit, int64_t *ns)
 	if (*text < '0' || *text > '9')
 		return NULL;
 	for (; *text >= '0' && *text <= '9'; text++) {
-		if (value > INT64_MAX / SECOND / 100)
+		if (value > INT64_MAX / unit / 100)
 			return NULL;
 		value = value * 10 + (*text - '0');
 	}
