@@ -119,6 +119,11 @@ def test_values(trace):
     link = trace + "-link"
     os.symlink(trace, link)
     same("a symbolic link to a trace, as an argument", calls(report(link)), calls(report(trace)))
+    for others in ((trace,), (link,), (trace + "/.", os.path.dirname(trace))):
+        done = run("report", "--json", trace, *others)
+        same("a trace that several arguments lead to is read once", json.loads(done.stdout)["system_calls"],
+             report(trace)["system_calls"])
+        check("a trace that several arguments lead to: a message", "given more than once" in done.stderr, done.stderr)
     os.remove(link)
     closed = trace + "-closed"
     shutil.copytree(trace, os.path.join(closed, "trace"))

@@ -7,7 +7,8 @@
  *
  * A copy that "kunwind export --ctf" has written has the events of its original. With
  * both, each event would count twice. So copies are left out, except if there are no
- * other traces. The copies are added by a second walk.
+ * other traces. The copies are added by a second walk. For the same reason, a directory
+ * that several arguments lead to is added once.
  *
  * Cost: reads all directories, and the metadata of each trace.
  */
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "copy.h"
@@ -27,14 +29,29 @@ struct search {
 	bool (*add)(const char *dir, void *data);
 	void *data;
 	size_t added;
+	struct stat *dir;	/* of those that were added */
 	bool copies;		/* add the copies; else the other traces */
 	bool others;		/* there are other traces: leave the copies out */
 	size_t passed;		/* traces that belong to the other walk */
 };
 
-/* Takes a directory that is a trace. False: after a message. */
-static bool found(struct search *search, const char *dir, const char *metadata)
+static bool is_added(const struct search *search, const struct stat *dir)
 {
+	size_t i;
+
+	for (i = 0; i < search->added; i++) {
+		if (search->dir[i].st_dev == dir->st_dev && search->dir[i].st_ino == dir->st_ino)
+			return true;
+	}
+	return false;
+}
+
+/* Takes a directory that is a trace. False: after a message. */
+static bool found(struct search *search, const char *dir, const struct stat *stat,
+		  const char *metadata)
+{
+	struct stat *dirs;
+
 	if (!kunwind_metadata_is_whole(metadata)) {
 		kunwind_tool_error("%s: cut off, so the trace cannot be read", metadata);
 		return false;
@@ -48,7 +65,17 @@ static bool found(struct search *search, const char *dir, const char *metadata)
 				   "has written this copy", dir);
 		return true;
 	}
-	search->added++;
+	if (is_added(search, stat)) {
+		kunwind_tool_error("%s: given more than once, so it is read once", dir);
+		return true;
+	}
+	dirs = reallocarray(search->dir, search->added + 1, sizeof(*dirs));
+	if (!dirs) {
+		kunwind_tool_error("out of memory");
+		return false;
+	}
+	search->dir = dirs;
+	search->dir[search->added++] = *stat;
 	return search->add(dir, search->data);
 }
 
@@ -66,7 +93,7 @@ static bool walk(struct search *search, char **roots)
 		case FTS_D:
 			snprintf(metadata, sizeof(metadata), "%s/metadata", entry->fts_path);
 			if (!access(metadata, F_OK)) {
-				ok = found(search, entry->fts_path, metadata);
+				ok = found(search, entry->fts_path, entry->fts_statp, metadata);
 				fts_set(fts, entry, FTS_SKIP);	/* "index" is below */
 			}
 			break;
@@ -113,6 +140,7 @@ bool kunwind_search(char *const *paths, int nr_paths, bool (*add)(const char *di
 	search.others = search.added;
 	if (ok && search.passed)
 		ok = walk(&search, roots);
+	free(search.dir);
 	free(roots);
 	return ok;
 }
