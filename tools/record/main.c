@@ -16,22 +16,18 @@
  * This is a separate program because liblttng-ctl needs libxml2 and ICU.
  */
 #include <ctype.h>
-#include <dirent.h>
-#include <errno.h>
 #include <getopt.h>
 #include <kunwind.h>
-#include <limits.h>
 #include <lttng/lttng.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "directory.h"
 #include "disk.h"
 #include "flight.h"
 #include "left_over.h"
@@ -59,8 +55,7 @@ struct record {
 	uint64_t buffer;
 	char **command;
 	/* state */
-	char dir[PATH_MAX];
-	bool made;		/* the directory was not there before */
+	struct directory dir;	/* its path may be the relay daemon's URL */
 	struct session session;
 	struct workload workload;
 	struct flight flight;
@@ -289,50 +284,17 @@ static int parse(struct record *record, int argc, char **argv)
 	return 0;
 }
 
-/* Returns whether a directory has no entry, or only @except. */
-static bool is_empty(const char *path, const char *except)
-{
-	DIR *dir = opendir(path);
-	struct dirent *entry;
-	bool empty = dir != NULL;
-
-	while (dir && (entry = readdir(dir)))
-		empty = empty && (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
-				  !strcmp(entry->d_name, except));
-	if (dir)
-		closedir(dir);
-	return empty;
-}
-
-/*
- * Sets record->dir to the absolute path of an empty directory, made if needed,
- * or to the relay daemon's URL as given.
- */
+/* Takes the directory, except if the trace goes to a relay daemon. */
 static bool prepare_output(struct record *record)
 {
-	static char name[64];
-	time_t now = time(NULL);
-	struct tm tm;
-
 	if (record->output && session_is_remote(record->output)) {
-		snprintf(record->dir, sizeof(record->dir), "%s", record->output);
+		snprintf(record->dir.path, sizeof(record->dir.path), "%s", record->output);
 		return true;
 	}
-	if (!record->output) {
-		localtime_r(&now, &tm);
-		strftime(name, sizeof(name), "kunwind-%Y%m%d-%H%M%S", &tm);
-		record->output = name;
-	}
-	record->made = !mkdir(record->output, 0777);
-	if (!record->made && errno == EEXIST && !is_empty(record->output, "")) {
-		kunwind_tool_error("%s: is there already and not an empty directory: name another (-o)",
-				   record->output);
+	if (!directory_take(&record->dir, record->output))
 		return false;
-	}
-	if ((record->made || errno == EEXIST) && realpath(record->output, record->dir))
-		return true;
-	kunwind_tool_error("%s: %s", record->output, strerror(errno));
-	return false;
+	record->output = record->dir.name;
+	return true;
 }
 
 /* Appends "or this context has this value" to the filter. */
@@ -396,7 +358,7 @@ static bool set_up(struct record *record)
 		return false;
 	left_over_end();
 	probe = session_probe();
-	if (!session_create(session, record->dir, record->buffer, record->flight.on))
+	if (!session_create(session, record->dir.path, record->buffer, record->flight.on))
 		return false;
 	/* libbabeltrace2 cannot read a channel that has contexts and no event */
 	for (c = 0; record->nr_events && c < sizeof(contexts) / sizeof(contexts[0]); c++) {
@@ -481,7 +443,7 @@ static void closing_json(const struct record *record, int status)
 		return;
 	fputs("{\"trace\": ", out);
 	kunwind_tool_json_string_to(out, session_is_remote(record->output) ? record->output :
-							      record->dir);
+							      record->dir.path);
 	fputs(", \"session\": ", out);
 	kunwind_tool_json_string_to(out, record->session.name);
 	fprintf(out, ", \"lost\": %llu, \"status\": %d", (unsigned long long)record->lost, status);
@@ -565,12 +527,12 @@ static int run(struct record *record)
 	if (!set_up(record) || !pids_register(&record->pids) || !sampling_begin(&record->sampling) ||
 	    !session_start(&record->session))
 		return TOOL_RUN_FAILED;
-	if (record->flight.on && !flight_begin(&record->flight, record->session.name, record->dir,
-					       record->filter, record->buffer))
+	if (record->flight.on && !flight_begin(&record->flight, record->session.name,
+					       record->dir.path, record->filter, record->buffer))
 		return TOOL_RUN_FAILED;
 	/* for snapshots that another program takes: readers also look above their directories */
 	if (record->flight.kernel)
-		symbols_save(record->dir);
+		symbols_save(record->dir.path);
 	sampling_check(&record->sampling);
 	if (record->command) {
 		workload_run(&record->workload);
@@ -586,7 +548,8 @@ static int run(struct record *record)
 		return status ? status : TOOL_RUN_FAILED;
 	/* the session daemon is done with the files */
 	session_destroy(&record->session);
-	if (!record->flight.on && !session_is_remote(record->output) && disk_was_full(record->dir)) {
+	if (!record->flight.on && !session_is_remote(record->output) &&
+	    disk_was_full(record->dir.path)) {
 		kunwind_tool_error("%s: disk full: the trace ends early. Free space there, or name "
 				   "another directory (-o), or record fewer events (-e)",
 				   record->output);
@@ -597,7 +560,7 @@ static int run(struct record *record)
 		kunwind_tool_error("the remote trace has no kernel symbols: read it on this host, as root, "
 				   "before the next boot");
 	else if (kernel_stacks && !record->flight.on)
-		symbols_save(record->dir);
+		symbols_save(record->dir.path);
 	if (record->json)
 		closing_json(record, status);
 	else
@@ -638,7 +601,7 @@ static void take_signals(struct record *record)
 
 int main(int argc, char **argv)
 {
-	static struct record record = { .signals = -1, .workload.channel = -1,
+	static struct record record = { .signals = -1, .dir.lock = -1, .workload.channel = -1,
 					.flight = { .interval = 10, .most = 20 } };
 	static char all[] = "syscalls,sched_switch,sched_waking";
 	struct kunwind_info info;
@@ -681,10 +644,9 @@ int main(int argc, char **argv)
 	pids_unregister(&record.pids);
 	session_destroy(&record.session);
 	workload_abandon(&record.workload);
-	if (record.flight.kernel && is_empty(record.dir, KALLSYMS_NAME))
-		symbols_remove(record.dir);
-	if (record.made)
-		rmdir(record.dir);	/* succeeds only if nothing was written */
+	if (record.flight.kernel && directory_is_empty(record.dir.path, KALLSYMS_NAME))
+		symbols_remove(record.dir.path);
+	directory_release(&record.dir);
 	free(record.filter);
 	free(record.events);
 	flight_free(&record.flight);
