@@ -33,6 +33,7 @@ struct search {
 	bool copies;		/* add the copies; else the other traces */
 	bool others;		/* there are other traces: leave the copies out */
 	size_t passed;		/* traces that belong to the other walk */
+	size_t seen;		/* traces of both walks */
 };
 
 static bool is_added(const struct search *search, const struct stat *dir)
@@ -52,6 +53,7 @@ static bool found(struct search *search, const char *dir, const struct stat *sta
 {
 	struct stat *dirs;
 
+	search->seen++;
 	if (!kunwind_metadata_is_whole(metadata)) {
 		kunwind_tool_error("%s: cut off, so the trace cannot be read", metadata);
 		return false;
@@ -79,10 +81,10 @@ static bool found(struct search *search, const char *dir, const struct stat *sta
 	return search->add(dir, search->data);
 }
 
-/* Takes all traces in and below the roots. False: after a message. */
-static bool walk(struct search *search, char **roots)
+/* Takes all traces in and below a directory. False: after a message. */
+static bool walk(struct search *search, char *root)
 {
-	FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);
+	FTS *fts = fts_open((char *[]){ root, NULL }, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);
 	bool ok = true;
 	FTSENT *entry;
 
@@ -118,29 +120,29 @@ static bool walk(struct search *search, char **roots)
 bool kunwind_search(char *const *paths, int nr_paths, bool (*add)(const char *dir, void *data),
 		    void *data)
 {
-	char **roots = calloc((size_t)nr_paths + 1, sizeof(*roots));
 	struct search search = { .add = add, .data = data };
-	bool ok;
+	bool ok = true;
 	int i;
 
-	if (!roots) {
-		kunwind_tool_error("out of memory");
-		return false;
-	}
 	for (i = 0; i < nr_paths; i++) {
 		if (!*paths[i]) {	/* fts_open() would not say which one it refuses */
 			kunwind_tool_error("the name of a trace is empty (an unset variable?)");
-			free(roots);
 			return false;
 		}
-		roots[i] = paths[i];
 	}
-	ok = walk(&search, roots);
+	for (i = 0; ok && i < nr_paths; i++) {
+		search.seen = 0;
+		ok = walk(&search, paths[i]);
+		if (ok && !search.seen) {
+			kunwind_tool_error("no trace at or below %s: a trace has a file named metadata",
+					   paths[i]);
+			ok = false;
+		}
+	}
 	search.copies = true;
 	search.others = search.added;
-	if (ok && search.passed)
-		ok = walk(&search, roots);
+	for (i = 0; ok && search.passed && i < nr_paths; i++)
+		ok = walk(&search, paths[i]);
 	free(search.dir);
-	free(roots);
 	return ok;
 }

@@ -234,9 +234,6 @@ struct kunwind_trace *kunwind_trace_open(char *const *paths, int nr_paths)
 		say_error("babeltrace2's plug-ins \"ctf\" and \"utils\" are not installed");
 	} else if (!kunwind_search(paths, nr_paths, add_trace, trace)) {
 		/* kunwind_search() has printed why */
-	} else if (!trace->nr_sources) {
-		kunwind_tool_error("no trace at or below %s%s: a trace has a file named metadata", paths[0],
-				   nr_paths > 1 ? " and the others" : "");
 	} else {
 		protocol(trace, &trace->protocol);
 		kunwind_guard_leave();
