@@ -101,6 +101,26 @@ def library_fails(work, tmp):
           limit and int(limit.group(1)) <= os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2, limit)
 
 
+def foreign(work, tmp, whole, names):
+    """Files in the directory of a trace that are no part of it."""
+    other = variant(whole, "foreign", lambda data: data)
+    for name, text in (("flame.html", "<html>"), ("notes_old", "x"), ("a\nb", "y"), ("empty", ""), (".hidden", "z")):
+        with open(os.path.join(other, name), "w") as file:
+            file.write(text)
+    os.mkdir(os.path.join(other, "more"))
+    os.symlink("missing", os.path.join(other, "link"))
+    events, messages = shown(other, tmp)
+    same("files that are no part of the trace: all events are read", events, names)
+    same("files that are no part of the trace: a message for each",
+         sorted(line.split("/foreign/")[1].split(":")[0] for line in messages.splitlines()), ["a\\x0ab", "flame.html", "notes_old"])
+    check("files that are no part of the trace: the message says what to do",
+          messages.count("left out, because it is no part of the trace: move it to another directory\n") == 3, messages)
+    same("files that are no part of the trace are kept", sorted(os.listdir(other)),
+         sorted([".hidden", "a\nb", "channel_0", "empty", "flame.html", "link", "metadata", "more", "notes_old"]))
+    damaged = variant(whole, "beginning", lambda data: b"\0" * 4 + data[4:])
+    check("a stream file whose beginning is damaged is an error", shown(damaged, tmp, status=1)[1])
+
+
 def main():
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # ignored in the background
     with tempfile.TemporaryDirectory() as work:
@@ -141,6 +161,7 @@ def main():
                 done = subprocess.run([KUNWIND, command, *more, damaged], capture_output=True, text=True)
                 check("kunwind %s: event %d of 12 is damaged: status 1 and a message" % (command, event + 1),
                       done.returncode == 1 and "to its end" in done.stderr, (done.returncode, done.stderr))
+        foreign(work, tmp, whole, names)
         ended(work, tmp)
         library_fails(work, tmp)
         two = os.path.join(work, "two")

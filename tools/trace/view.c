@@ -2,6 +2,9 @@
 /*
  * view.c - a directory that shows a trace without packets that are cut off
  *
+ * It also leaves out files that are no part of the trace, such as a page or notes that
+ * somebody has put beside the stream files: libbabeltrace2 takes them for streams.
+ *
  * libbabeltrace2 does not open a trace with a stream file that ends inside a
  * packet. However, it skips what an index names as padding. The view has a
  * symbolic link for each file of the trace, and indices of its own for such
@@ -136,8 +139,8 @@ static char *join(const char *dir, const char *name, const char *end)
 
 static bool failed(const char *path)
 {
-	kunwind_tool_error("%s: %s (it is needed because the trace is cut off; TMPDIR names "
-			   "another directory)", path, strerror(errno));
+	kunwind_tool_error("%s: %s (it is needed because files of the trace are left out; TMPDIR "
+			   "names another directory)", path, strerror(errno));
 	return false;
 }
 
@@ -190,6 +193,35 @@ static bool write_index(const struct kunwind_packets *packets, const char *view,
 	return ok;
 }
 
+/* Has the name the form of LTTng's stream files, CHANNEL_PROCESSOR? */
+static bool is_stream_name(const char *name)
+{
+	const char *number = strrchr(name, '_');
+
+	return number && number[1] && !number[1 + strspn(number + 1, "0123456789")];
+}
+
+/* Returns whether the file is no part of a trace, although libbabeltrace2 would read it. */
+static bool is_foreign(const char *dir, const char *name)
+{
+	static const unsigned char magic[] = { 0xc1, 0x1f, 0xfc, 0xc1 };
+	unsigned char start[sizeof(magic)];
+	char *path = join(dir, name, "");
+	struct stat st;
+	ssize_t n = 0;
+	int fd = -1;
+
+	if (path && *name != '.' && strcmp(name, "metadata") && !is_stream_name(name) &&
+	    !stat(path, &st) && S_ISREG(st.st_mode))
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+	free(path);
+	if (fd >= 0) {
+		n = read(fd, start, sizeof(start));
+		close(fd);
+	}
+	return n > 0 && memcmp(start, magic, (size_t)n);
+}
+
 /* Adds the file @name of @dir to the view. */
 static bool add_file(const char *dir, const char *view, const char *name, uint64_t *files,
 		     uint64_t *bytes)
@@ -198,7 +230,10 @@ static bool add_file(const char *dir, const char *view, const char *name, uint64
 	struct kunwind_packets packets = { 0 };
 	bool ok = path && sub;
 
-	if (ok && kunwind_packets_read(&packets, path) && packets.lost) {
+	if (ok && is_foreign(dir, name)) {
+		kunwind_tool_error("%s: left out, because it is no part of the trace: move it to another "
+				   "directory", path);
+	} else if (ok && kunwind_packets_read(&packets, path) && packets.lost) {
 		kunwind_tool_error("%s: cut off (disk full, or the recorder was killed?): left out "
 				   "%" PRIu64 " of %" PRIu64 " bytes, which are no whole packets",
 				   path, packets.lost, packets.size);
@@ -257,7 +292,7 @@ bool kunwind_view_new(const char *dir, char **view, uint64_t *files, uint64_t *b
 
 	*view = NULL;
 	for (i = 0; i < nr && !cut; i++)
-		cut = is_cut(real, file[i]->d_name);
+		cut = is_cut(real, file[i]->d_name) || is_foreign(real, file[i]->d_name);
 	if (cut && is_of_lttng(real)) {
 		*view = make_directory();
 		ok = *view;
