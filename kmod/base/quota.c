@@ -26,18 +26,19 @@
  * burst, so a user who stops is within the budget again after BURST seconds.
  *
  * Lock: quotas_lock, innermost (docs/locking.md); quota.h has the context.
- * Memory: 128 bytes a user.
+ * Memory: 8 KB, and 128 bytes a user.
  */
 #include <linux/atomic.h>
 #include <linux/capability.h>
 #include <linux/cred.h>
 #include <linux/err.h>
-#include <linux/hash.h>
+#include <linux/jhash.h>
 #include <linux/ktime.h>
 #include <linux/list.h>
 #include <linux/math64.h>
 #include <linux/moduleparam.h>
 #include <linux/pid_namespace.h>
+#include <linux/random.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
 #include <linux/seq_file.h>
@@ -48,7 +49,7 @@
 
 #include "quota.h"
 
-#define BITS	6
+#define QUOTA_BUCKETS	1024
 #define BURST	10	/* time that may be used at once: this many seconds' budget */
 
 static unsigned int max_user_processes = 1024;
@@ -83,7 +84,9 @@ struct kunwind_quota {
 	struct kunwind_idle idle;	/* under kunwind_objects_lock */
 };
 
-static struct hlist_head quotas[1 << BITS];
+static struct hlist_head quotas[QUOTA_BUCKETS];
+/* The root of a container can become any user, so it could choose users of one bucket. */
+static u32 quota_seed;
 static DEFINE_SPINLOCK(quotas_lock);
 /*
  * Charged for processes whose user is not known any more, and for those of a
@@ -189,10 +192,15 @@ static bool unused(struct kunwind_quota *quota)
 	return !quota->debt;
 }
 
+static struct hlist_head *quota_bucket(struct quota_key key)
+{
+	return &quotas[jhash_2words(__kuid_val(key.uid), key.container, quota_seed) % QUOTA_BUCKETS];
+}
+
 /* Returns the quota of @key, with a reference; NULL: no memory to make one. */
 static struct kunwind_quota *quota_find(struct quota_key key)
 {
-	struct hlist_head *head = &quotas[hash_32(__kuid_val(key.uid) ^ key.container, BITS)];
+	struct hlist_head *head = quota_bucket(key);
 	struct kunwind_quota *quota;
 	struct hlist_node *next;
 
@@ -467,6 +475,11 @@ void kunwind_quota_give_turn(struct kunwind_quota *quota, enum kunwind_turn turn
 void kunwind_turns_wake(void)
 {
 	wake_up_all(&kunwind_turns);
+}
+
+void kunwind_quota_init(void)
+{
+	quota_seed = get_random_u32();
 }
 
 void kunwind_quota_exit(void)

@@ -129,6 +129,8 @@ extern struct wait_queue_head kunwind_turns;
 /* Wakes these jobs: a turn may be free, or a job may need none any more. */
 void kunwind_turns_wake(void);
 
+/* Call it before all other functions. */
+void kunwind_quota_init(void);
 /* Frees all quotas. No references may be left, only debts. */
 void kunwind_quota_exit(void);
 

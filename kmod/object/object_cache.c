@@ -441,6 +441,7 @@ void kunwind_object_show_params(struct seq_file *m)
 int kunwind_object_init(void)
 {
 	seed = get_random_u32();
+	kunwind_quota_init();
 	kunwind_memory_set_reclaim(make_room);
 	shrinker = kunwind_shrinker_register("kunwind", shrink_count, shrink_scan);
 	return shrinker ? 0 : -ENOMEM;

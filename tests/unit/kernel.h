@@ -295,6 +295,13 @@ static inline u32 hash_64(u64 value, unsigned int bits)
 	return value * GOLDEN_RATIO_64 >> (64 - bits);
 }
 static inline u32 hash_long(u64 value, unsigned int bits) { return hash_64(value, bits); }
+static inline u32 jhash_2words(u32 a, u32 b, u32 seed)
+{
+	return hash_64((hash_64(a ^ (u64)seed << 32, 64) ^ hash_64(a ^ (u64)seed << 32, 32) ^ b) *
+		       GOLDEN_RATIO_64, 32);
+}
+static u32 next_random = 7;
+static inline u32 get_random_u32(void) { return next_random++; }
 
 /* ------------------------------------------------------------ time, work */
 

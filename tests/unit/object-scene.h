@@ -54,7 +54,6 @@ static u32 jhash2(const u32 *words, u32 nr, u32 seed)
 		seed = (seed ^ *words++) * 0x61C88647U;
 	return seed;
 }
-static u32 get_random_u32(void) { return 7; }
 static void seq_putc(struct seq_file *m, char c) { seq_printf(m, "%c", c); }
 
 #define _KUNWIND_COMPAT_SHRINKER_H

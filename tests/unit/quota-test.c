@@ -337,8 +337,52 @@ static void test_turns(void)
 	kunwind_quota_put(q);
 }
 
+#define CHOSEN	2048
+
+/* Returns the most quotas in one bucket. */
+static unsigned int longest(void)
+{
+	const struct kunwind_quota *entry;
+	unsigned int i, n, most = 0;
+
+	for (i = 0; i < QUOTA_BUCKETS; i++) {
+		n = 0;
+		hlist_for_each_entry(entry, &quotas[i], node)
+			n++;
+		most = max(most, n);
+	}
+	return most;
+}
+
+static void test_buckets(void)
+{
+	static struct kunwind_quota *p[CHOSEN];
+	static struct hlist_head *place[CHOSEN];
+	static struct quota_key key[CHOSEN];
+	unsigned int n, moved = 0;
+	u32 uid = 1;
+
+	/* numbers for which one multiplication gives the same bucket */
+	for (n = 0; n < CHOSEN; uid++)
+		if (!hash_32(uid, 10))
+			p[n++] = quota(uid, &init_user_ns, &init_pid_ns);
+	tap_ok(longest() <= 16, "buckets: %u users with chosen numbers are not in one bucket: at most %u",
+	       CHOSEN, longest());
+	for (n = 0; n < CHOSEN; n++) {
+		key[n] = p[n]->key;
+		place[n] = quota_bucket(key[n]);
+		kunwind_quota_put(p[n]);
+	}
+	kunwind_quota_init();
+	for (n = 0; n < CHOSEN; n++)
+		moved += quota_bucket(key[n]) != place[n];
+	tap_ok(moved > CHOSEN / 2, "buckets: they are others each time the module is loaded");
+}
+
 int main(void)
 {
+	kunwind_quota_init();
+	test_buckets();
 	test_who();
 	test_processes();
 	test_autos();
