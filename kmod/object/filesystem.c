@@ -18,16 +18,17 @@
  *
  * Lock: filesystems_lock, innermost (docs/locking.md); readers use RCU.
  *
- * Memory: 48 bytes a device number.
+ * Memory: 8 KB, and 48 bytes a device number.
  */
-#include <linux/hash.h>
+#include <linux/jhash.h>
+#include <linux/random.h>
 #include <linux/rculist.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
 #include "filesystem.h"
 
-#define BITS			6
+#define FILESYSTEM_BUCKETS	1024
 #define MAX_FILESYSTEM_STALLS	20	/* waits that timed out for any object on it */
 
 struct filesystem {
@@ -39,12 +40,22 @@ struct filesystem {
 	struct rcu_head rcu;
 };
 
-static struct hlist_head filesystems[1 << BITS];
+static struct hlist_head filesystems[FILESYSTEM_BUCKETS];
+/*
+ * Users mount thousands of file systems in user namespaces, and can keep those
+ * with chosen device numbers.
+ */
+static u32 filesystem_seed;
 static DEFINE_SPINLOCK(filesystems_lock);	/* writes of the hash, epoch and objects */
 
 static struct hlist_head *bucket(u32 dev)
 {
-	return &filesystems[hash_32(dev, BITS)];
+	return &filesystems[jhash_1word(dev, filesystem_seed) % FILESYSTEM_BUCKETS];
+}
+
+void kunwind_filesystems_init(void)
+{
+	filesystem_seed = get_random_u32();
 }
 
 static struct filesystem *find(u32 dev)

@@ -9,6 +9,9 @@
 
 #include <linux/types.h>
 
+/* Call it before all other functions. */
+void kunwind_filesystems_init(void);
+
 /*
  * How many file systems with this device number have ended while it had known
  * objects. Any context.

@@ -442,6 +442,7 @@ int kunwind_object_init(void)
 {
 	seed = get_random_u32();
 	kunwind_quota_init();
+	kunwind_filesystems_init();
 	kunwind_memory_set_reclaim(make_room);
 	shrinker = kunwind_shrinker_register("kunwind", shrink_count, shrink_scan);
 	return shrinker ? 0 : -ENOMEM;

@@ -141,7 +141,7 @@ static void test_numbers(void)
 {
 	u32 a = 1, b = 2, i, epoch;
 
-	while (hash_32(b, BITS) != hash_32(a, BITS))
+	while (bucket(b) != bucket(a))
 		b++;
 	tap_ok(kunwind_filesystem_get(a, 0) && kunwind_filesystem_get(b, 0),
 	       "stalls: device numbers %u and %u share a bucket", a, b);
@@ -169,8 +169,36 @@ static void test_numbers(void)
 	tap_ok(!find(b), "stalls: the other file system's last object frees its record");
 }
 
+#define CHOSEN	2048
+
+static void test_buckets(void)
+{
+	static struct hlist_head *place[CHOSEN];
+	static u32 dev[CHOSEN];
+	u32 n, m, chosen, together, most = 0, moved = 0;
+
+	/* numbers for which one multiplication gives the same bucket */
+	for (n = 0, chosen = 1; n < CHOSEN; chosen++)
+		if (!hash_32(chosen, 10))
+			dev[n++] = chosen;
+	for (n = 0; n < CHOSEN; n++) {
+		place[n] = bucket(dev[n]);
+		for (m = together = 0; m <= n; m++)
+			together += place[m] == place[n];
+		most = max(most, together);
+	}
+	tap_ok(most <= 16, "buckets: %u chosen device numbers are not in one bucket: at most %u",
+	       CHOSEN, most);
+	kunwind_filesystems_init();
+	for (n = 0; n < CHOSEN; n++)
+		moved += bucket(dev[n]) != place[n];
+	tap_ok(moved > CHOSEN / 2, "buckets: they are others each time the module is loaded");
+}
+
 int main(void)
 {
+	kunwind_filesystems_init();
+	test_buckets();
 	test_key();
 	test_epochs();
 	test_numbers();

@@ -300,6 +300,7 @@ static inline u32 jhash_2words(u32 a, u32 b, u32 seed)
 	return hash_64((hash_64(a ^ (u64)seed << 32, 64) ^ hash_64(a ^ (u64)seed << 32, 32) ^ b) *
 		       GOLDEN_RATIO_64, 32);
 }
+static inline u32 jhash_1word(u32 a, u32 seed) { return jhash_2words(a, 0, seed); }
 static u32 next_random = 7;
 static inline u32 get_random_u32(void) { return next_random++; }
 

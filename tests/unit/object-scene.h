@@ -85,7 +85,6 @@ static bool kunwind_show_ends(struct seq_file *m) { (void)m; return status_full;
 #include "../../kmod/object/filesystem.c"
 #undef find
 #undef bucket
-#undef BITS
 #include "../../kmod/base/quota.c"
 #define used	memory_used
 #include "../../kmod/base/memory_limit.c"
