@@ -545,7 +545,7 @@ int kunwind_space_read_mappings(struct kunwind_space *space, struct mm_struct *m
 	if (!snapshot)
 		return err;
 	kunwind_snapshot_settle(snapshot);
-	kunwind_space_announce(space, snapshot);
+	kunwind_space_announce(space, snapshot, true);
 	kunwind_snapshot_put(snapshot);
 	return err;
 }

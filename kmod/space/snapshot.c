@@ -135,7 +135,7 @@ void kunwind_snapshot_settle(struct kunwind_snapshot *snapshot)
 		WRITE_ONCE(snapshot->settled, true);
 }
 
-void kunwind_snapshot_announce(struct kunwind_snapshot *snapshot, pid_t tgid)
+void kunwind_snapshot_announce(struct kunwind_snapshot *snapshot, pid_t tgid, bool may_sleep)
 {
 	const bool settled = READ_ONCE(snapshot->settled);
 	u32 i;
@@ -152,6 +152,9 @@ void kunwind_snapshot_announce(struct kunwind_snapshot *snapshot, pid_t tgid)
 		if (xchg(&detail->announced, true))
 			continue;
 		kunwind_trace_map(tgid, &snapshot->ranges.range[i], detail);
+		/* A tracer may record a stack with each of thousands of events. */
+		if (may_sleep)
+			cond_resched();
 	}
 	/* Pairs with kunwind_snapshot_copy(). */
 	if (settled)

@@ -84,12 +84,13 @@ static void sweep_soon(void)
 	kunwind_reap_queue(&sweeper, READ_ONCE(sweep_delay));
 }
 
-void kunwind_space_announce(struct kunwind_space *space, struct kunwind_snapshot *snapshot)
+void kunwind_space_announce(struct kunwind_space *space, struct kunwind_snapshot *snapshot,
+			    bool may_sleep)
 {
 	pid_t tgid = READ_ONCE(space->tgid);
 
 	if (tgid > 0)
-		kunwind_snapshot_announce(snapshot, tgid);
+		kunwind_snapshot_announce(snapshot, tgid, may_sleep);
 }
 
 /*
@@ -130,7 +131,7 @@ static void sweep(struct work_struct *work)
 				continue;
 			}
 			kunwind_snapshot_settle(snapshot);
-			kunwind_space_announce(space, snapshot);
+			kunwind_space_announce(space, snapshot, false);
 		}
 		rcu_read_unlock();
 		cond_resched();

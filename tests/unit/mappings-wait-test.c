@@ -25,6 +25,33 @@ static void test_wait_announces(void)
 	end("mapping replaced during a wait");
 }
 
+static unsigned int told_before;
+
+static void other_task(void)
+{
+	told_before = told;
+}
+
+/* The table is ready. From now on, other_task() runs when the task lets others run. */
+static void is_ready(void)
+{
+	objects[1].state = KUNWIND_OBJECT_READY;
+	meanwhile = other_task;
+}
+
+static void test_announces_long(void)
+{
+	begin();
+	map(AT(0), 0x2000, VM_EXEC, &files[0], 0);
+	map(AT(1), 0x2000, VM_EXEC, &files[1], 0);
+	objects[1].state = KUNWIND_OBJECT_PENDING;
+	during_wait = is_ready;
+	reads(false);
+	tap_ok(told == 2 && told_before == 1, "announce: other tasks may run after each mapping");
+	meanwhile = NULL;
+	end("announce");
+}
+
 static void test_waits(void)
 {
 	begin();
@@ -88,6 +115,7 @@ int main(void)
 {
 	kunwind_space_init();
 	test_wait_announces();
+	test_announces_long();
 	test_waits();
 	return tap_done();
 }

@@ -159,7 +159,7 @@ static void begin(void)
 	space = kunwind_space_link(&mm, 100, true, false, GFP_KERNEL);
 	snapshot = list();
 	kunwind_snapshot_settle(snapshot);
-	kunwind_snapshot_announce(snapshot, 100);
+	kunwind_snapshot_announce(snapshot, 100, false);
 	publish(space, snapshot);
 }
 
@@ -371,7 +371,7 @@ static void test_fork(void)
 	objects[2].state = KUNWIND_OBJECT_PENDING;
 	publish(space, list());
 	kunwind_snapshot_settle(kunwind_snapshot_of(ranges_of(space)));
-	kunwind_snapshot_announce(kunwind_snapshot_of(ranges_of(space)), 100);
+	kunwind_snapshot_announce(kunwind_snapshot_of(ranges_of(space)), 100, false);
 	objects[2].state = KUNWIND_OBJECT_READY;
 	child = forked();
 	kunwind_space_forget(&mm);
@@ -388,7 +388,7 @@ static void test_fork(void)
 	publish(space, list());
 	kunwind_snapshot_settle(kunwind_snapshot_of(ranges_of(space)));
 	child = forked();
-	kunwind_snapshot_announce(kunwind_snapshot_of(ranges_of(space)), 100);
+	kunwind_snapshot_announce(kunwind_snapshot_of(ranges_of(space)), 100, false);
 	WRITE_ONCE(child->tgid, 101);
 	told = 0;
 	flush_delayed_work(&sweeper);
@@ -527,7 +527,7 @@ static void test_settle(void)
 	       "settle: a range of a JIT's object has bias 0");
 	told = 0;
 	snapshot->ranges.range[1].dead = 1;
-	kunwind_snapshot_announce(snapshot, 100);
+	kunwind_snapshot_announce(snapshot, 100, false);
 	tap_ok(told == 1 && told_start == AT(0),
 	       "announce: ranges of files that are ready; none that is pending, dead or a JIT's");
 	objects[2].state = KUNWIND_OBJECT_READY;
@@ -535,7 +535,7 @@ static void test_settle(void)
 	tap_ok(snapshot->settled && snapshot->ranges.range[2].table == objects[2].table &&
 	       snapshot->ranges.range[2].bias == AT(2) - 0x5000,
 	       "settle: a ready object's table has the bias of its segment");
-	kunwind_snapshot_announce(snapshot, 100);
+	kunwind_snapshot_announce(snapshot, 100, false);
 	tap_ok(told == 2 && told_start == AT(2), "announce: each range once");
 	tap_ok(kunwind_snapshot_dump(snapshot, 100, &at, ~0U) == 2 && told == 4 && at == U64_MAX,
 	       "dump: announced ranges are reported again");
@@ -646,12 +646,12 @@ static void test_names_of_links(void)
 	snapshot = kunwind_snapshot_of(ranges_of(space));
 	kunwind_snapshot_settle(snapshot);
 	told = 0;
-	kunwind_space_announce(space, snapshot);
+	kunwind_space_announce(space, snapshot, false);
 	sweep_soon();
 	flush_delayed_work(&sweeper);
 	tap_ok(!told, "shared space: no mapping is announced for a process that has left");
 	kunwind_space_link(&mm, 300, false, false, GFP_KERNEL);
-	kunwind_space_announce(space, snapshot);
+	kunwind_space_announce(space, snapshot, false);
 	tap_ok(told == NR && told_tgid == 300,
 	       "shared space: mappings are announced for the next process that joins");
 	kunwind_space_link(&mm, 300, false, false, GFP_KERNEL);
