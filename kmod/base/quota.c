@@ -48,6 +48,7 @@
 #include <linux/wait.h>
 
 #include "quota.h"
+#include "show.h"
 
 #define QUOTA_BUCKETS	1024
 #define BURST	10	/* time that may be used at once: this many seconds' budget */
@@ -498,15 +499,16 @@ void kunwind_quota_show(struct seq_file *m)
 	const struct kunwind_quota *quota;
 	unsigned int i;
 
-	spin_lock(&quotas_lock);
-	for (i = 0; i < ARRAY_SIZE(quotas); i++)
+	for (i = 0; i < ARRAY_SIZE(quotas) && !kunwind_show_ends(m); i++) {
+		spin_lock(&quotas_lock);
 		hlist_for_each_entry(quota, &quotas[i], node)
 			if (quota->refs)
 				seq_printf(m, "user\t%u\t%llu\t%u\t%u\t%llu\n",
 					   from_kuid_munged(&init_user_ns, quota->key.uid),
 					   atomic64_read(&quota->bytes), quota->objects,
 					   quota->processes, div_u64(quota->time, NSEC_PER_MSEC));
-	spin_unlock(&quotas_lock);
+		spin_unlock(&quotas_lock);
+	}
 }
 
 void kunwind_quota_show_params(struct seq_file *m)

@@ -453,6 +453,7 @@ static inline void seq_escape(struct seq_file *m, const char *text, const char *
 	for (; *text; text++)
 		seq_printf(m, strchr(what, *text) ? "\\%03o" : "%c", *text);
 }
+static inline bool seq_has_overflowed(const struct seq_file *m) { return m->used >= sizeof(m->text); }
 static inline void seq_puts(struct seq_file *m, const char *text) { seq_printf(m, "%s", text); }
 
 #endif /* _TEST_KERNEL_H */

@@ -6,6 +6,9 @@
 #include "kernel.h"
 #include "tap.h"
 
+#define _KUNWIND_SHOW_H
+static bool status_ends;
+#define kunwind_show_ends(m)	((void)(m), status_ends)
 #include "../../kmod/base/memory_limit.c"
 #include "../../kmod/base/quota.c"
 
@@ -90,6 +93,12 @@ static void test_who(void)
 	tap_ok(p == user, "who: a user other than root is the same in each container");
 	kunwind_quota_put(p);
 	tap_ok(users() == 4, "who: the status shows four users");
+	status_ends = true;
+	tap_ok(!users(), "who: a status whose reader is killed does not go on");
+	status_ends = false;
+	quotas_lock.taken = 0;
+	users();
+	tap_ok(quotas_lock.taken == QUOTA_BUCKETS, "who: the status holds the lock for one bucket at a time");
 	kunwind_quota_put(user);
 	kunwind_quota_put(other);
 	kunwind_quota_put(root1);
