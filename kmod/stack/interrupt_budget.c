@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * interrupt_budget.c - limit the average cost of walks in hard interrupts and
- * NMIs
+ * NMIs, and that of many walks with interrupts off
  *
  * perf measures the time of its NMI handler. If the running average of 128
  * samples exceeds perf's limit, perf lowers perf_event_max_sample_rate (from
@@ -20,20 +20,36 @@
  * task with expensive stacks reduces the budget of other walks in interrupts of
  * the same CPU to REFILL, never below it.
  *
- * Memory: 4 bytes a CPU. Any context, with preemption off. An NMI between the
- * two calls of a walk takes from the same bucket; each change is a single
- * instruction, so no update is lost.
+ * An NMI between the two calls of a walk takes from the same bucket; each change
+ * is a single instruction, so no update is lost.
+ *
+ * Bursts: a task may cause thousands of events while it has interrupts off. For
+ * example, a write to an eventfd wakes all threads that poll it, and a tracer may
+ * record the stack of the waker with each wakeup. So these walks have a bucket of
+ * their own, which time refills: one token each 256 ns. An expensive walk spends
+ * a token in some 50 ns. A walk that finds the bucket empty has LEAST units, enough
+ * for 21 frames with unwind information (any number if their rules are in the
+ * cache). Only a walk that finds too few tokens reads the clock.
+ *
+ * Memory: 16 bytes a CPU. Any context, with preemption off.
  */
 #include <linux/kernel.h>
+#include <linux/ktime.h>
 #include <linux/percpu.h>
+#include <linux/timekeeping.h>
 
 #include "../core/walk/mem.h"
 #include "interrupt_budget.h"
 
 #define REFILL		896	/* tokens that each walk adds */
 #define CAPACITY	(2 * KUNWIND_BUDGET_URGENT)	/* tokens */
+#define TOKEN_SHIFT	8	/* log2 of the ns after which a burst gets one more token */
+#define LEAST		64	/* units of each walk of a burst */
 
 static DEFINE_PER_CPU(u32, tokens) = CAPACITY;
+/* Walks with interrupts off do not interrupt each other. */
+static DEFINE_PER_CPU(u32, burst_tokens) = CAPACITY;
+static DEFINE_PER_CPU(u64, burst_filled);	/* up to this time tokens were added, ns */
 
 u32 notrace kunwind_interrupt_budget_take(u32 most)
 {
@@ -50,4 +66,24 @@ u32 notrace kunwind_interrupt_budget_take(u32 most)
 void notrace kunwind_interrupt_budget_return(u32 units)
 {
 	this_cpu_add(tokens, units);
+}
+
+u32 notrace kunwind_burst_budget_take(u32 most)
+{
+	u64 left = this_cpu_read(burst_tokens), filled = this_cpu_read(burst_filled), more;
+
+	if (left < most) {
+		more = (ktime_get_mono_fast_ns() - filled) >> TOKEN_SHIFT;
+		left = min(left + more, (u64)CAPACITY);
+		this_cpu_write(burst_tokens, left);
+		this_cpu_write(burst_filled, filled + (more << TOKEN_SHIFT));
+	}
+	return clamp(left, (u64)LEAST, (u64)most);
+}
+
+void notrace kunwind_burst_budget_spend(u32 units)
+{
+	const u32 left = this_cpu_read(burst_tokens);
+
+	this_cpu_write(burst_tokens, left - min(left, units));
 }

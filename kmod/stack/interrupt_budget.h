@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * interrupt_budget.h - limit the average cost of walks in hard interrupts and
- * NMIs
+ * NMIs, and that of many walks with interrupts off
  *
  * Any context. Preemption is off from kunwind_interrupt_budget_take() to
  * kunwind_interrupt_budget_return().
@@ -18,5 +18,12 @@
 u32 kunwind_interrupt_budget_take(u32 most);
 /* Returns the units that the walk did not spend to the CPU's token bucket. */
 void kunwind_interrupt_budget_return(u32 units);
+
+/*
+ * The same for a walk with interrupts off that is not in a hard interrupt or NMI:
+ * returns its budget, at most @most. spend(): it has spent @units.
+ */
+u32 kunwind_burst_budget_take(u32 most);
+void kunwind_burst_budget_spend(u32 units);
 
 #endif /* _KUNWIND_INTERRUPT_BUDGET_H */

@@ -44,7 +44,8 @@ do {										\
 #define preempt_disable_notrace()	do { } while (0)
 #define preempt_enable_notrace()	do { } while (0)
 #define rcu_dereference_sched(p)	READ_ONCE(p)
-#define irqs_disabled()			false
+static bool irqs_off;
+#define irqs_disabled()			irqs_off
 #define module_param_named(name, value, type, mode)	extern int unused_param_##name
 #define PF_VCPU			0x1
 #define PF_IO_WORKER		0x10
@@ -240,6 +241,49 @@ static void test_nested(void)
 	end();
 }
 
+/* Walks a stack of 40 addresses, none of which is in the cache. */
+static enum kunwind_reason walk_long(void)
+{
+	unsigned long addresses[64];
+	struct kunwind_request request = {
+		.consumer = KUNWIND_FOR_IOCTL, .store = addresses, .capacity = ARRAY_SIZE(addresses),
+	};
+	u32 i;
+
+	for (i = 0; i < 39; i++)
+		stack[i] = CODE(1, 100 + i);
+	stack[i] = 0;
+	return kunwind_callstack_walk(&space, &user_regs, KUNWIND_ALL_REGS, &request);
+}
+
+static void test_burst(void)
+{
+	struct found found;
+	u32 before;
+
+	begin();
+	irqs_off = true;
+	before = burst_tokens;
+	walk(0, &found);
+	tap_ok(is_true(&found, 0) && burst_tokens < before, "interrupts off: a walk takes tokens");
+	end();
+	begin();
+	burst_tokens = 0;
+	burst_filled = now_ns;
+	tap_ok(walk_long() == KUNWIND_BUDGET_SPENT, "interrupts off, no tokens: the walk ends early");
+	end();
+	begin();
+	now_ns += 1000000;
+	tap_ok(walk_long() == KUNWIND_COMPLETE, "interrupts off, a millisecond later: the walk is complete");
+	end();
+	begin();
+	irqs_off = false;
+	before = burst_tokens;
+	walk(0, &found);
+	tap_ok(is_true(&found, 0) && burst_tokens == before, "interrupts on: a walk takes no tokens");
+	end();
+}
+
 static void test_excluded(void)
 {
 	static const struct { const char *name; u32 flags; u64 cs; enum kunwind_reason reason; } of[] = {
@@ -277,6 +321,7 @@ int main(void)
 {
 	test_interrupts();
 	test_nested();
+	test_burst();
 	test_excluded();
 	return tap_done();
 }

@@ -11,6 +11,7 @@ static void (*nmi)(void);
 
 #define DEFINE_PER_CPU(type, name)	__typeof__(type) name
 #define this_cpu_read(x)		(x)
+#define this_cpu_write(x, v)		((x) = (v))
 #define this_cpu_add(x, n)		((x) += (n))
 #define this_cpu_cmpxchg(x, old, new)						\
 ({										\
@@ -134,10 +135,54 @@ static void test_nmi(void)
 	       "an NMI during a walk: both take from the same bucket");
 }
 
+#define BURST	10000		/* walks while interrupts are off */
+#define UNIT_NS	47		/* 141 instructions at 3 GHz */
+#define OTHER_NS 1500		/* the rest of an event, for example of a wakeup */
+
+/* A walk with interrupts off, and the rest of its event. Returns what it spent. */
+static u32 burst_walk(u32 wanted, u64 other_ns)
+{
+	const u32 budget = kunwind_burst_budget_take(URGENT);
+	const u32 used = min(wanted, budget);
+
+	least = min(least, budget);
+	now_ns += used * UNIT_NS + other_ns;
+	kunwind_burst_budget_spend(used);
+	return used;
+}
+
+static void test_burst(void)
+{
+	const u64 start = now_ns;
+	u64 other;
+	u32 i, first;
+
+	begin();
+	burst_tokens = CAPACITY;
+	burst_filled = now_ns;
+	first = burst_walk(~0U, OTHER_NS);
+	for (i = 1; i < BURST; i++)
+		burst_walk(~0U, OTHER_NS);
+	other = (u64)BURST * (OTHER_NS + LEAST * UNIT_NS);
+	tap_ok(first == URGENT && least == LEAST && now_ns - start < 2 * other,
+	       "a burst of %u expensive walks takes %u us; with the least budget, it would take %u us",
+	       BURST, (u32)((now_ns - start) / 1000), (u32)(other / 1000));
+	for (i = 0; i < BURST && burst_tokens < 100; i++)
+		burst_walk(0, 100);
+	tap_ok(i > 200 && i < 400, "a burst of cheap walks 100 ns apart: tokens are added");
+	now_ns += CAPACITY << TOKEN_SHIFT;
+	least = ~0U;
+	for (i = 0; i < BURST; i++)
+		burst_walk(100, 50000);
+	tap_ok(least == URGENT, "walks with interrupts off that are not expensive have the whole budget");
+	tap_ok(burst_walk(~0U, 0) == URGENT, "an expensive walk after them has the whole budget");
+}
+
 int main(void)
 {
 	test_average();
 	test_cheap();
 	test_nmi();
+	test_burst();
 	return tap_done();
 }

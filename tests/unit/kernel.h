@@ -314,6 +314,7 @@ static inline u32 get_random_u32(void) { return next_random++; }
 static unsigned long jiffies = 1000;
 static u64 now_ns = 1000000000;
 static inline u64 ktime_get_ns(void) { return now_ns; }
+static inline u64 ktime_get_mono_fast_ns(void) { return now_ns; }
 #define time_after(a, b)		((long)((b) - (a)) < 0)
 #define time_before(a, b)		time_after(b, a)
 static inline u64 div_u64(u64 a, u32 b) { return a / b; }
