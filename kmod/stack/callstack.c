@@ -17,12 +17,13 @@
  * KUNWIND_NESTED. In task context, this flag also protects the record of the
  * previous walk.
  *
- * With interrupts off, in hard interrupts and in NMIs, a walk has a quarter of
- * the budget (core/walk/mem.h), because nothing else can run on this CPU during
- * the walk. On processors with IBT, LTTng turns interrupts off around each user
- * stack, for any event. On PREEMPT_RT all walks have that budget, because
- * preemption is off during the walk. In hard interrupts and NMIs, and while
- * interrupts are off, the average cost is also limited (interrupt_budget.c).
+ * With interrupts off, in softirqs, in hard interrupts and in NMIs, a walk has
+ * a quarter of the budget (core/walk/mem.h), because no other task can run on
+ * this CPU during the walk, nor another softirq. On processors with IBT, LTTng
+ * turns interrupts off around each user stack, for any event. On PREEMPT_RT all
+ * walks have that budget, because preemption is off during the walk. In all
+ * these contexts, and not for PREEMPT_RT alone, the average cost is also
+ * limited (interrupt_budget.c).
  */
 #include <linux/moduleparam.h>
 #include <linux/percpu.h>
@@ -97,11 +98,11 @@ static noinline notrace void regs_load(struct kunwind_regs *to, const struct pt_
 	to->r[KUNWIND_RA] = kunwind_uprobes_ip(pt->ip);
 }
 
-static __always_inline u32 budget_in(u32 context, bool off)
+static __always_inline u32 budget_in(u32 context, bool urgent)
 {
 	if (context >= HARDIRQ_LEVEL)
 		return kunwind_interrupt_budget_take(KUNWIND_BUDGET_URGENT);
-	if (off)
+	if (urgent)
 		return kunwind_burst_budget_take(KUNWIND_BUDGET_URGENT);
 	return IS_ENABLED(CONFIG_PREEMPT_RT) ? KUNWIND_BUDGET_URGENT : KUNWIND_BUDGET;
 }
@@ -113,18 +114,18 @@ static __always_inline u32 budget_in(u32 context, bool off)
 static noinline notrace enum kunwind_reason make_walk(struct kunwind_walk *walk, u32 context)
 {
 	const u8 interrupted = this_cpu_read(answering);
-	const bool off = irqs_disabled();
+	const bool urgent = context || irqs_disabled();
 	enum kunwind_reason reason;
 
 	this_cpu_write(answering, 1);
 	barrier();
 	if (!interrupted)
 		walk->mem.answers = this_cpu_ptr(answers);
-	walk->budget = budget_in(context, off);
+	walk->budget = budget_in(context, urgent);
 	reason = unlikely(walk->i386) ? kunwind_walk_i386(walk) : kunwind_walk(walk);
 	if (context >= HARDIRQ_LEVEL)
 		kunwind_interrupt_budget_return(walk->mem.left);
-	else if (off)
+	else if (urgent)
 		kunwind_burst_budget_spend(walk->budget - walk->mem.left);
 	barrier();
 	this_cpu_write(answering, interrupted);

@@ -20,16 +20,18 @@
  * task with expensive stacks reduces the budget of other walks in interrupts of
  * the same CPU to REFILL, never below it.
  *
- * An NMI between the two calls of a walk takes from the same bucket; each change
- * is a single instruction, so no update is lost.
+ * An NMI between the two calls of a walk takes from the same bucket; each
+ * change is a single instruction, so no update is lost.
  *
  * Bursts: a task may cause thousands of events while it has interrupts off. For
- * example, a write to an eventfd wakes all threads that poll it, and a tracer may
- * record the stack of the waker with each wakeup. So these walks have a bucket of
- * their own, which time refills: one token each 256 ns. An expensive walk spends
- * a token in some 50 ns. A walk that finds the bucket empty has LEAST units, enough
- * for 21 frames with unwind information (any number if their rules are in the
- * cache). Only a walk that finds too few tokens reads the clock.
+ * example, a write to an eventfd wakes all threads that poll it, and a tracer
+ * may record the stack of the waker with each wakeup. Softirqs cause as many,
+ * for each packet or each callback of RCU, with the stack of the task that they
+ * interrupt. So the walks of both have a bucket of their own, which time
+ * refills: one token each 256 ns. An expensive walk spends a token in some 50
+ * ns. A walk that finds the bucket empty has LEAST units, enough for 21 frames
+ * with unwind information (any number if their rules are in the cache). Only a
+ * walk that finds too few tokens reads the clock.
  *
  * Memory: 16 bytes a CPU. Any context, with preemption off.
  */
@@ -43,11 +45,11 @@
 
 #define REFILL		896	/* tokens that each walk adds */
 #define CAPACITY	(2 * KUNWIND_BUDGET_URGENT)	/* tokens */
-#define TOKEN_SHIFT	8	/* log2 of the ns after which a burst gets one more token */
+#define TOKEN_SHIFT	8	/* log2 of the ns for one more token of a burst */
 #define LEAST		64	/* units of each walk of a burst */
 
 static DEFINE_PER_CPU(u32, tokens) = CAPACITY;
-/* Walks with interrupts off do not interrupt each other. */
+/* Walks with interrupts off and walks in softirqs do not interrupt each other. */
 static DEFINE_PER_CPU(u32, burst_tokens) = CAPACITY;
 static DEFINE_PER_CPU(u64, burst_filled);	/* up to this time tokens were added, ns */
 

@@ -20,8 +20,8 @@ u32 kunwind_interrupt_budget_take(u32 most);
 void kunwind_interrupt_budget_return(u32 units);
 
 /*
- * The same for a walk with interrupts off that is not in a hard interrupt or NMI:
- * returns its budget, at most @most. spend(): it has spent @units.
+ * The same for a walk in a softirq, or with interrupts off and in no hard interrupt
+ * or NMI: returns its budget, at most @most. spend(): it has spent @units.
  */
 u32 kunwind_burst_budget_take(u32 most);
 void kunwind_burst_budget_spend(u32 units);

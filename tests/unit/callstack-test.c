@@ -282,6 +282,11 @@ static void test_burst(void)
 	walk(0, &found);
 	tap_ok(is_true(&found, 0) && burst_tokens == before, "interrupts on: a walk takes no tokens");
 	end();
+	begin();
+	level = IN_SOFTIRQ;
+	walk(0, &found);
+	tap_ok(is_true(&found, 0) && burst_tokens < before, "softirq: a walk takes tokens");
+	end();
 }
 
 static void test_excluded(void)
