@@ -4,6 +4,7 @@
  *
  *	hostile off|on|interrupt FRAMES
  *	hostile spin
+ *	hostile wake THREADS
  *
  * Registers itself and reads /dev/kunwind-bench, which walks this thread's
  * stack eight times with interrupts off or on, or in a hard interrupt
@@ -13,7 +14,9 @@
  * addresses found, instructions of the most expensive of the eight walks.
  * "interrupt": the mean of 256 walks, because the budget of walks in interrupts
  * is limited on average, and then the most expensive of them. "spin" runs on
- * the stack each-loops until it is killed.
+ * the stack each-loops until it is killed. "wake" writes to an eventfd that THREADS
+ * threads poll, from the stack each-loops, and prints the instructions of the most
+ * expensive of eight writes: each write wakes all threads, with interrupts off.
  *
  *	words        each word follows a call of one function, whose code the walk decodes
  *	jumps        as words; the function consists of conditional jumps
@@ -33,14 +36,19 @@
 #define _GNU_SOURCE
 #include <err.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+#include <x86intrin.h>
 
 #include "../../kmod/uapi/kunwind.h"
 
@@ -87,12 +95,12 @@ __asm__(".text\n"
 	"	.cfi_endproc\n");
 extern uint8_t flat[], flat_call[], dear[];
 
-/* pread(bench, result, size, mode) from flat(), with rsp at the stack. */
-static void read_stack(const char *name)
+/* Makes a system call from flat(), with rsp at the stack. */
+static uint64_t call_from_stack(long number, long fd, void *bytes, size_t size, long last)
 {
 	register uint64_t sp __asm__("r12") = (uint64_t)stack;
 	register uint64_t to __asm__("r13") = (uint64_t)flat_call;
-	register long offset __asm__("r10") = mode;
+	register long offset __asm__("r10") = last;
 	uint64_t ret;
 
 	__asm__ __volatile__("mov %%rsp, %%r14\n\t"
@@ -104,9 +112,16 @@ static void read_stack(const char *name)
 			     "1:	mov %%r14, %%rsp\n\t"
 			     "mov %%r15, %%rbp\n"
 			     : "=a"(ret)
-			     : "0"(17L), "D"((long)bench), "S"(result), "d"(sizeof(result)),
+			     : "0"(number), "D"(fd), "S"(bytes), "d"(size),
 			       "r"(sp), "r"(to), "r"(offset)
 			     : "rbx", "r14", "r15", "rcx", "r11", "memory");
+	return ret;
+}
+
+static void read_stack(const char *name)
+{
+	uint64_t ret = call_from_stack(SYS_pread64, bench, result, sizeof(result), mode);
+
 	if (ret != sizeof(result))
 		errx(1, "%s: read: %ld", name ? name : "checks", (long)ret);
 }
@@ -228,15 +243,21 @@ static void measure_checks(void)
 	measure_at("checks", LARGE_AT, LARGE_CALLS);
 }
 
-/* Runs a jmp to itself at AT, with rsp at a zero word. Does not return. */
-static void spin(void)
+/* Code for the stack each-loops. */
+static void write_loops(void)
 {
 	uint32_t i;
 
 	function_of("\x50\x75\xfd", 3);
-	memcpy(code + AT, "\xeb\xfe", 2);
 	for (i = 0; i < CALLS; i++)
 		call(i, 16 + i);
+}
+
+/* Runs a jmp to itself at AT, with rsp at a zero word. Does not return. */
+static void spin(void)
+{
+	write_loops();
+	memcpy(code + AT, "\xeb\xfe", 2);
 	stack[0] = 0;
 	fill(1, CALLS);
 	puts("up");
@@ -247,6 +268,48 @@ static void spin(void)
 	__builtin_unreachable();
 }
 
+static void *poll_always(void *arg)
+{
+	struct pollfd poller = { .fd = *(int *)arg, .events = POLLIN };
+
+	for (;;) {
+		poll(&poller, 1, -1);
+		usleep(50000);		/* until wake() has read the eventfd */
+	}
+	return NULL;
+}
+
+static void wake(int threads)
+{
+	uint64_t one = 1, most = 0, start, cost, count;
+	int fd = eventfd(0, 0), i;
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 65536);
+	for (i = 0; i < threads; i++)
+		if (pthread_create(&thread, &attr, poll_always, &fd))
+			errx(1, "thread %d", i);
+	write_loops();
+	stack[0] = (uint64_t)code + AT;
+	stack[1] = 0;
+	fill(2, CALLS);
+	for (i = 0; i < WALKS; i++) {
+		usleep(500000);		/* all threads poll */
+		start = __rdtsc();
+		if (call_from_stack(SYS_write, fd, &one, sizeof(one), 0) != sizeof(one))
+			errx(1, "write to the eventfd");
+		cost = __rdtsc() - start;
+		if (cost > most)
+			most = cost;
+		if (read(fd, &count, sizeof(count)) != sizeof(count))
+			err(1, "read of the eventfd");
+	}
+	printf("wake %lu\n", (unsigned long)most);
+	fflush(stdout);
+}
+
 int main(int argc, char **argv)
 {
 	static const uint8_t prefixes[] = { 0x66, 0x67, 0x2e, 0x36, 0x3e, 0x26, 0x64, 0x65, 0xf0,
@@ -255,19 +318,20 @@ int main(int argc, char **argv)
 					0x0f, 0x85, 0x00, 0x01, 0x00, 0x00 };
 	struct kunwind_process process = { .size = sizeof(process), .mem_fd = -1 };
 	const bool spins = argc == 2 && !strcmp(argv[1], "spin");
+	const bool wakes = argc == 3 && !strcmp(argv[1], "wake");
 	int fd = open(KUNWIND_DEVICE, O_RDWR), i;
 	uint64_t *self;
 
 	frames = argc == 3 ? atoi(argv[2]) : -1;
 	if (!spins && (frames < 0 || frames > 4096))
-		errx(2, "usage: hostile off|on|interrupt FRAMES, hostile spin");
+		errx(2, "usage: hostile off|on|interrupt FRAMES, hostile spin, hostile wake THREADS");
 	mode = !spins && !strcmp(argv[1], "on") ? 1 : !strcmp(argv[1], "interrupt") ? 2 : 0;
 	reads = mode == 2 ? 256 / WALKS : 1;
 	code = mmap(NULL, CODE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS,
 		    -1, 0);
 	self = mmap((void *)SELF, 4096, PROT_READ | PROT_WRITE,
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-	bench = spins ? 0 : open("/dev/kunwind-bench", O_RDONLY);
+	bench = spins || wakes ? 0 : open("/dev/kunwind-bench", O_RDONLY);
 	if (bench < 0 || fd < 0 || code == MAP_FAILED || self == MAP_FAILED)
 		err(1, "/dev/kunwind-bench");
 	*self = SELF;
@@ -277,6 +341,10 @@ int main(int argc, char **argv)
 		err(1, KUNWIND_DEVICE);
 	if (spins)
 		spin();
+	if (wakes) {
+		wake(frames);
+		_exit(0);
+	}
 
 	for (i = 0; i < frames; i++)
 		stack[i] = (uint64_t)flat + 64;

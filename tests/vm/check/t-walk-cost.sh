@@ -96,6 +96,24 @@ verdict $? "perf: the stacks of at least 256 samples are counted"
 [ "$mean" -le $average ]
 verdict $? "perf: on average a stack costs no more than the bound"
 
+# A task may cause any number of walks while it has interrupts off: time limits their
+# sum. A write to an eventfd wakes all threads that poll it.
+threads=1000 average=40000
+without=$("$progs/bench/hostile" wake $threads | awk '{ print $2 }')
+echo 0 >$tracing/tracing_on
+echo >$tracing/trace
+echo userstacktrace >$tracing/trace_options
+echo 1 >$tracing/events/sched/sched_waking/enable
+echo 1 >$tracing/tracing_on
+with=$("$progs/bench/hostile" wake $threads | awk '{ print $2 }')
+echo 0 >$tracing/events/sched/sched_waking/enable
+echo nouserstacktrace >$tracing/trace_options
+is "$((${without:-0} > 100000))" 1 "one write wakes all threads"
+each=$(((${with:-0} - ${without:-0}) / threads))
+diag "one write wakes $threads threads: $without instructions; with stacks $with, $each for each stack, bound $average"
+[ "$each" -gt 1000 ] && [ "$each" -le $average ]
+verdict $? "interrupts off: on average, the stacks of one write do not exceed the bound"
+
 check "the counting module is unloaded" rmmod kunwind_bench
 check "the module is unloaded" rmmod kunwind
 done_testing
