@@ -48,6 +48,6 @@ module_init(probe_init);
 module_exit(probe_exit);
 
 MODULE_LICENSE("GPL");
-MODULE_AUTHOR("the kunwind authors");
-MODULE_DESCRIPTION("LTTng events of kunwind: mappings of registered processes");
+MODULE_AUTHOR("the kunwind project");
+MODULE_DESCRIPTION("the trace events of kunwind as events of LTTng");
 MODULE_SOFTDEP("pre: kunwind");

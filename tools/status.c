@@ -107,6 +107,7 @@ static const char *const object_fields[] = { "state", "build_error", "rows", "by
 static const char *const parts_fields[] = { "built", "all", "path", NULL };
 static const char *const stacks_fields[] = { "consumer", "reason", "count", NULL };
 static const char *const frames_fields[] = { "consumer", "trust", "count", NULL };
+static const char *const sampler_fields[] = { "clock", "reason", NULL };
 static const char *const user_fields[] = { "uid", "bytes", "objects", "processes", "ms", NULL };
 
 static void print_json(const struct kunwind_report *report)
@@ -126,6 +127,7 @@ static void print_json(const struct kunwind_report *report)
 	print_json_list(report, "frames", "frames", frames_fields, ",");
 	print_json_map(report, "method", "methods");
 	print_json_list(report, "hook", "hooks", hook_fields, ",");
+	print_json_list(report, "sampler", "sampler", sampler_fields, ",");
 	print_json_list(report, "process", "processes", process_fields, ",");
 	print_json_list(report, "object", "objects", object_fields, ",");
 	print_json_list(report, "parts", "parts", parts_fields, ",");
@@ -196,6 +198,20 @@ static void print_frames(const struct kunwind_report *report)
 		printf("  %-16s %12" PRIu64 "  %5.1f %%\n", line->field[2], count,
 		       100.0 * (double)count / (double)frames);
 	}
+}
+
+/* Prints which clock takes samples, or why none does. */
+static void print_sampler(const struct kunwind_report *report, const struct kunwind_colours *colour)
+{
+	const char *clock = kunwind_report_value(report, "sampler", NULL, 1);
+	const char *why = kunwind_report_value(report, "sampler", NULL, 2);
+
+	if (!clock)
+		return;
+	printf("Sampler   %s", clock);
+	if (*why)
+		printf(" %s(%s)%s", colour->bad, why, colour->plain);
+	printf(", %" PRIu64 " samples since the module was loaded\n", stat_of(report, "samples"));
 }
 
 static void print_processes(const struct kunwind_report *report)
@@ -300,6 +316,7 @@ static void print_text(const struct kunwind_report *report)
 	}
 	print_stacks(report);
 	print_frames(report);
+	print_sampler(report, &colour);
 	print_processes(report);
 	print_objects(report);
 	print_left_over(&colour);

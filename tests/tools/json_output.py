@@ -126,6 +126,7 @@ SCHEMA = {
         frames=many(members(consumer={"type": "string"}, trust={"type": "string"}, count=COUNT)),
         methods={"type": "object", "additionalProperties": COUNT},
         hooks=many(members(name={"type": "string"}, state={"type": "string"}, reason={"type": "string"})),
+        sampler=many(members(clock={"type": "string"}, reason={"type": "string"})),
         processes=many(members(pid=COUNT, comm={"type": "string"}, maps=COUNT, flags={}, bytes=COUNT)),
         objects=many(members(state={"type": "string"}, build_error={"type": "string"}, rows=COUNT,
                              bytes=COUNT, users=COUNT, path={"type": "string"})),

@@ -33,7 +33,8 @@ int open(const char *path, int flags, ...)
 LINES = (
     ("version", "1", "0.1.0"), ("param", "system_wide", "N"), ("hook", "stack_trace_save_user", "on", "ok"),
     ("stat", "stacks", "5"), ("reason", "complete", "5"), ("stacks", "lttng", "complete", "5"),
-    ("frames", "lttng", "cfi", "70"), ("method", "ahead", "9"), ("process", "100", "app", "3", "children", "4096"),
+    ("frames", "lttng", "cfi", "70"), ("method", "ahead", "9"),
+    ("sampler", "cpu-clock", ""), ("stat", "samples", "44"), ("process", "100", "app", "3", "children", "4096"),
     ("object", "ready", "ok", "10", "80", "1", "/bin/app"), ("parts", "1", "2", "/bin/app"),
     ("user", "1000", "81920", "7", "3", "250"))
 
@@ -78,8 +79,13 @@ def test_values(module):
     for what, line in (("the kill switch", 'Module    kunwind 0.1.0, ABI 1, switched off (parameter "enabled" is N)'),
                        ("a hook that is on, without \"ok\"", "  %-26s on" % "stack_trace_save_user"),
                        ("frames of all consumers, once", "  %-16s %12d  %5.1f %%" % ("cfi", 100, 100)),
+                       ("the clock of the sampler", "Sampler   cpu-clock, 44 samples since the module was loaded"),
                        ("a table whose parts are all built", "  %8s %10s %5s  %-8s /bin/whole" % (10, "1.0 KiB", 1, "ready"))):
         same("text: %s" % what, [at for at in text.splitlines() if at == line], [line])
+
+    text = module.status([("sampler", "off", "error -12"), ("version", "1", "0.1.0")]).decode()
+    same("text: why no clock takes samples", [at for at in text.splitlines() if at.startswith("Sampler")],
+         ["Sampler   off (error -12), 0 samples since the module was loaded"])
 
 
 def test_doctor(module):
@@ -107,7 +113,7 @@ def main():
         test_doctor(module)
         data = json_output.parse("status", module.status(LINES, "--json"))
         # A list in JSON has the fields of the lines, in their order.
-        lists = {"hook": "hooks", "stacks": "stacks", "frames": "frames", "process": "processes",
+        lists = {"hook": "hooks", "sampler": "sampler", "stacks": "stacks", "frames": "frames", "process": "processes",
                  "object": "objects", "parts": "parts", "user": "users"}
         for kind, key in lists.items():
             same("--json has all fields of the lines \"%s\"" % kind, [[str(v) for v in o.values()] for o in data[key]],
