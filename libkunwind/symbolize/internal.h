@@ -133,7 +133,10 @@ void kunwind_list_free(struct kunwind_list *list);
 const char *kunwind_list_find(const struct kunwind_list *list, uint64_t addr, uint64_t *start,
 			      const char **module);
 
-/* ------------------------------------------------------------ symbolizer.c */
+/* ------------------------------------------------------------ object.c */
+
+#define KUNWIND_MAX_OPEN	256	/* files in the helper at a time */
+#define KUNWIND_BUCKETS		1024	/* of the hash of objects */
 
 struct kunwind_object {
 	struct kunwind_object *next;	/* in its bucket */
@@ -166,6 +169,8 @@ struct kunwind_symbolizer {
 	struct kunwind_symbolizer_stats stats;
 	char reply[WIRE_MAX];
 };
+
+void kunwind_object_free(struct kunwind_object *object);
 
 /* Fills in @frame except its address. Without a name, frame->why says why. */
 void kunwind_resolve(struct kunwind_object *object, uint64_t address, bool exact,
