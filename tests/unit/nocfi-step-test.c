@@ -553,6 +553,12 @@ static const struct nocfi_case cases[] = {
 	    { LIB + 0x400, NULL, LIB + 0x50 } },
 	  { { 1, LIB + 0x405 }, { 5, BASE } }, .no_guess = true,
 	  .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
+	{ "where no thread begins: a return probe below", IN_F, 0,
+	  { { LIB + 0x300, "31 ed 5f 41 ff d1 89 c7 31 c0 b0 3c 0f 05 f4", 0 },
+	    { LIB + 0x400, NULL, LIB + 0x50 } },
+	  { { 1, NOWHERE }, { 5, BASE } }, .no_guess = true,
+	  .probe_slot = AT(1), .probe_return = LIB + 0x405,
+	  .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
 
 	/* the word at the stack pointer is struct ucontext's first */
 	{ "a signal's trampoline", PROG + 0x20, 0, { { LIB + 0x40, "48 c7 c0 0f 00 00 00 0f 05", 0 } },

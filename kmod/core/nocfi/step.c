@@ -50,7 +50,7 @@ u64 kunwind_walk_attr kunwind_nocfi_return(struct kunwind_walk *walk, u64 ra, u6
 	 * The kernel's trampoline is at the start of a page. Another address in a
 	 * slot of its list is real: longjmp() left the function that had the slot.
 	 */
-	if (ra & 0xfff)
+	if (ra & 0xfff || !ra)
 		return ra;
 	real = kunwind_mem_return(&walk->mem, slot, &looked);
 	/* If the budget is spent, the walk discards this step. */
@@ -390,11 +390,11 @@ static void kunwind_walk_attr scan(struct kunwind_walk *walk,
 		if (!n)
 			return;
 		for (i = 0; i < n; i++) {
-			/* Most words are not addresses of code. */
-			if (!kunwind_ranges_live(walk->ranges, words[i] - 1))
-				continue;
 			c.slot = at + 8 * i;
-			c.ra = words[i];
+			c.ra = kunwind_nocfi_return(walk, words[i], c.slot);
+			/* Most words are not addresses of code. */
+			if (!kunwind_ranges_live(walk->ranges, c.ra - 1))
+				continue;
 			kunwind_prove(walk, frame, &c);
 			if (c.proof == KUNWIND_PROOF_NO_CALL &&
 			    kunwind_proof_jumped(walk, frame, &c))
