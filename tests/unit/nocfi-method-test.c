@@ -160,6 +160,50 @@ static void test_called(void)
 	tap_ok(reason == KUNWIND_NO_RULE, "called: main() gives no step if the call leads elsewhere");
 	ranges->entry = 0;
 
+	/*
+	 * A function that never returns, as musl's libc_start_main_stage2(): the code
+	 * at the entry point (xor %rbp, %rbp; call) called a function that jumped to it
+	 * through a register.
+	 */
+	begin();
+	ranges->entry = CODE + 0x40;
+	ranges->entry_sp = WORD(2);
+	bytes(0x40, "48 31 ed");
+	bytes(0x400, "eb fe");
+	bytes(0x600, "ff e0");
+	bytes(0x800, "ff d0");
+	stack[1] = ra = call(0x43, 0x600);
+	step(0x400, &reason, &how);
+	tap_ok(reason == KUNWIND_COMPLETE && how.method == KUNWIND_BY_NEAREST &&
+	       walk.regs.r[KUNWIND_RA] == ra && walk.regs.r[KUNWIND_RSP] == WORD(2),
+	       "called: the first word that follows a call is the entry point's return address");
+	walk.regs.r[KUNWIND_RSP] = STACK;
+	stack[0] = CODE + 0x802;
+	step(0x400, &reason, &how);
+	tap_ok(reason == KUNWIND_NO_RULE,
+	       "called: another word that follows a call lies below the entry point's return address");
+	walk.regs.r[KUNWIND_RSP] = STACK;
+	stack[0] = 0x9000;
+	walk.mem.probe_slot = STACK;
+	walk.mem.probe_return = CODE + 0x802;
+	step(0x400, &reason, &how);
+	tap_ok(reason == KUNWIND_NO_RULE,
+	       "called: a return probe below the entry point's return address is not passed over");
+	walk.regs.r[KUNWIND_RSP] = STACK;
+	walk.mem.probe_slot = 0;
+	ranges->entry_sp = WORD(40);
+	step(0x400, &reason, &how);
+	tap_ok(reason == KUNWIND_NO_RULE,
+	       "called: a return address in the entry point's code does not count elsewhere on the stack");
+	walk.regs.r[KUNWIND_RSP] = STACK;
+	ranges->entry_sp = WORD(2);
+	bytes(0x43, "ff d0");
+	stack[1] = CODE + 0x45;
+	step(0x400, &reason, &how);
+	tap_ok(reason == KUNWIND_NO_RULE,
+	       "called: the entry point's return address does not count after a call through a register");
+	ranges->entry = ranges->entry_sp = 0;
+
 	/* a JIT's frame pointer; the words below it cannot be read */
 	begin();
 	ranges->range[0].reason = KUNWIND_NO_OBJECT;

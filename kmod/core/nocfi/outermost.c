@@ -207,12 +207,17 @@ static bool kunwind_walk_attr started_i386(struct kunwind_walk *walk, u64 ip)
 	return ranges->entry && ip - ranges->entry <= MOST_BYTES_I386;
 }
 
+static bool kunwind_walk_attr near_entry_sp(const struct kunwind_ranges *ranges, u64 sp)
+{
+	return ranges->entry_sp && sp <= ranges->entry_sp && ranges->entry_sp - sp <= SP_SLACK;
+}
+
 bool kunwind_walk_attr kunwind_at_start(struct kunwind_walk *walk, u64 ip, u64 sp)
 {
 	const struct kunwind_ranges *ranges = walk->ranges;
 	u64 entry;
 
-	if (!ranges->entry_sp || sp > ranges->entry_sp || ranges->entry_sp - sp > SP_SLACK)
+	if (!near_entry_sp(ranges, sp))
 		return false;
 	if (walk->i386)
 		return started_i386(walk, ip);
@@ -327,4 +332,16 @@ bool kunwind_walk_attr kunwind_code_outermost(struct kunwind_mem *mem, u64 ra)
 		if (marks_end(mem, ra - i, ra))
 			return true;
 	return false;
+}
+
+bool kunwind_walk_attr kunwind_returns_to_outermost(struct kunwind_walk *walk, u64 ra, u64 slot,
+						    bool by_known)
+{
+	const struct kunwind_ranges *ranges = walk->ranges;
+
+	if ((slot & 15) != 8)
+		return false;
+	return kunwind_code_outermost(&walk->mem, ra) ||
+	       (by_known && ranges->entry && near_entry_sp(ranges, slot + 8) &&
+		begins(&walk->mem, ranges->entry, ranges->entry_sp, ra, slot + 8));
 }

@@ -23,8 +23,8 @@
  *   (no call)     in code of a JIT: to a routine between the call and the end of
  *                 the jump that follows the call, and the frame is not there
  * step.c raises a proof to:
- *   outermost     if the word is possible, is in code that begins a thread
- *                 (outermost.c), and no word below it follows a call
+ *   outermost     if the word is possible, is in code that begins a thread or
+ *                 the program (outermost.c), and no word below it follows a call
  * No call precedes these return addresses:
  *   handler       the trampoline of a signal frame, which lies above the word
  *   interpreter   the place to which a JIT's interpreter makes its callee

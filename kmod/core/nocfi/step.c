@@ -399,9 +399,8 @@ static void kunwind_walk_attr scan(struct kunwind_walk *walk,
 			if (c.proof == KUNWIND_PROOF_NO_CALL &&
 			    kunwind_proof_jumped(walk, frame, &c))
 				c.proof = KUNWIND_PROOF_PROVEN;
-			if (c.proof == KUNWIND_PROOF_POSSIBLE &&
-			    found->proof == KUNWIND_PROOF_NO_CALL && (c.slot & 15) == 8 &&
-			    kunwind_code_outermost(&walk->mem, c.ra))
+			if (c.proof == KUNWIND_PROOF_POSSIBLE && found->proof == KUNWIND_PROOF_NO_CALL &&
+			    kunwind_returns_to_outermost(walk, c.ra, c.slot, c.target))
 				c.proof = KUNWIND_PROOF_OUTERMOST;
 			/* The signal frame of a handler that has returned says nothing. */
 			if (c.proof == KUNWIND_PROOF_HANDLER && !kunwind_proof_handles(walk, frame, &c))
