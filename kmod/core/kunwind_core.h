@@ -363,6 +363,8 @@ struct kunwind_code {
 	s32 depth;		/* from rsp up to the return address */
 	s32 frame;		/* from rbp up to the return address, if rbp is the frame pointer */
 	s32 rbp_at;		/* from the return address down to the saved rbp; -1: unchanged */
+	bool realigned;		/* depth or frame: up to a word that has the caller's rsp; rbp_at: from
+				 * there up to the saved rbp (code_ahead.c) */
 	bool resumes;		/* the function restores the flags and returns: nothing called it */
 	bool unsure;		/* the result holds only if a call that nops follow returns */
 	bool calls;		/* a call is on the path */

@@ -54,6 +54,8 @@ def entries():
         yield f"switch{name}", "gcc", f"{alone}{flags}$cases/switch-main.c $cases/switch.S {ENTRY}", {}
         yield f"again{name}", "gcc", f"{alone}{flags}$cases/again.c $cases/again.S {ENTRY}", {}
         yield f"realigned{name}", "gcc", f"{alone}{flags}$cases/realigned.c {ENTRY}", {}
+        yield (f"realigned-nocfi{name}", "gcc",
+               f"{alone}{flags}-fno-asynchronous-unwind-tables $cases/realigned.c {ENTRY}", {})
         yield f"nested{name}", "gcc", f"{alone}{flags}-z execstack $cases/nested.c {ENTRY}", {}
         yield f"nested-O0{name}", "gcc", f"{alone}-O0 {flags}-z execstack $cases/nested.c {ENTRY}", {}
         yield f"signal{name}", "gcc", f"{CASE}{flags}$cases/signal-main.c $cases/signal.S -o $out", {}

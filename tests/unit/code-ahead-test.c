@@ -48,7 +48,7 @@ static void compare(struct corpus *c, u64 addr, u64 looked_up, struct counts *co
 		counts->unknown++;
 		return;
 	}
-	if ((rule.reg == KUNWIND_RBP) != (code.depth < 0)) {
+	if (code.realigned || (rule.reg == KUNWIND_RBP) != (code.depth < 0)) {
 		counts->other++;
 		return;
 	}
@@ -549,6 +549,43 @@ static void test_bounds(void)
 	tap_ok(ahead(&mem, 8), "code ahead: a way to unreadable code is left out");
 }
 
+static void test_realigned(void)
+{
+	static const struct {
+		const char *name, *hex;
+		bool found;
+		s32 depth, frame, rbp_at;
+	} cases[] = {
+		{ "add $16, %rsp; pop %rbx; pop %r10; pop %r12; pop %rbp; lea -8(%r10), %rsp; ret",
+		  "48 83 c4 10 5b 41 5a 41 5c 5d 49 8d 62 f8 c3", true, 24, -1, 16 },
+		{ "lea -24(%rbp), %rsp; pop %rbx; pop %r10; pop %r12; pop %rbp; lea -8(%r10), %rsp; ret",
+		  "48 8d 65 e8 5b 41 5a 41 5c 5d 49 8d 62 f8 c3", true, -1, -16, 16 },
+		{ "mov -8(%rbp), %r10; leave; lea -8(%r10), %rsp; ret",
+		  "4c 8b 55 f8 c9 49 8d 62 f8 c3", true, -1, -8, 8 },
+		{ "lea -16(%r10), %rsp", "4c 8b 55 f8 c9 49 8d 62 f0 c3", false, 0, 0, 0 },
+		{ "lea -8(%r11), %rsp", "4c 8b 55 f8 c9 49 8d 63 f8 c3", false, 0, 0, 0 },
+		{ "a call after r10 was read", "4c 8b 55 f8 ff d0 c9 49 8d 62 f8 c3", false, 0, 0, 0 },
+		{ "add $8, %r10", "4c 8b 55 f8 49 83 c2 08 c9 49 8d 62 f8 c3", false, 0, 0, 0 },
+		{ "mov $1, %r10", "4c 8b 55 f8 49 c7 c2 01 00 00 00 c9 49 8d 62 f8 c3", false, 0, 0, 0 },
+		{ "mov -8(%rbp), %r10d", "44 8b 55 f8 c9 49 8d 62 f8 c3", false, 0, 0, 0 },
+		{ "rbp is not restored", "4c 8b 55 f8 49 8d 62 f8 c3", false, 0, 0, 0 },
+		{ "r10 was pushed on the way", "41 52 41 5a 5d 49 8d 62 f8 c3", false, 0, 0, 0 },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct eh *bytes = assemble(cases[i].hex);
+		struct kunwind_mem mem = mem_of(bytes, sizeof(bytes->data));
+		struct kunwind_code code = { };
+		const bool found = kunwind_code_ahead(&mem, false, TEXT_LO, 0, &code);
+
+		tap_ok(found == cases[i].found &&
+		       (!found || (code.realigned && code.depth == cases[i].depth &&
+				   code.frame == cases[i].frame && code.rbp_at == cases[i].rbp_at)),
+		       "code ahead, realigned stack: %s", cases[i].name);
+	}
+}
+
 static void test_by_frame(void)
 {
 	static const struct {
@@ -589,6 +626,7 @@ int main(void)
 		test_case(&cases[i]);
 	test_called_zeros();
 	test_bounds();
+	test_realigned();
 	test_by_frame();
 	test_object("/usr/lib/x86_64-linux-gnu/libc.so.6", 0, 90, 70);
 	test_object("/usr/lib/x86_64-linux-gnu/libstdc++.so.6", 1, 90, 70);

@@ -225,6 +225,42 @@ static void test_called(void)
 	       "called: a JIT's frame pointer is not used if the words below it cannot be read");
 }
 
+/*
+ * gcc's frame with a realigned stack: add $8, %rsp; pop %r10; pop %rbp;
+ * lea -8(%r10), %rsp; ret. Above the saved rbp is a copy of the return address.
+ */
+static void test_realigned(void)
+{
+	struct kunwind_found how;
+	enum kunwind_reason reason;
+
+	begin();
+	bytes(0x400, "48 83 c4 08 41 5a 5d 49 8d 62 f8 c3");
+	bytes(0x800, "ff d0");
+	stack[1] = WORD(8);
+	stack[2] = 77;
+	stack[3] = stack[7] = CODE + 0x802;
+	step(0x400, &reason, &how);
+	tap_ok(reason == KUNWIND_COMPLETE && how.method == KUNWIND_BY_AHEAD &&
+	       walk.regs.r[KUNWIND_RA] == CODE + 0x802 && walk.regs.r[KUNWIND_RSP] == WORD(8) &&
+	       walk.regs.valid & KUNWIND_REG(KUNWIND_RBP) && walk.regs.r[KUNWIND_RBP] == 77,
+	       "realigned: the caller's rsp and rbp are in the frame");
+	walk.regs.r[KUNWIND_RSP] = STACK;
+	stack[3]++;
+	step(0x400, &reason, &how);
+	tap_ok(reason == KUNWIND_NO_RULE, "realigned: no step without a copy of the return address");
+	walk.regs.r[KUNWIND_RSP] = STACK;
+	stack[3]--;
+	stack[1] = WORD(4);
+	step(0x400, &reason, &how);
+	tap_ok(reason == KUNWIND_NO_RULE, "realigned: the copy is not its own original");
+	walk.regs.r[KUNWIND_RSP] = STACK;
+	stack[1] = WORD(8);
+	stack[3] = stack[7] = CODE + 0x900;
+	step(0x400, &reason, &how);
+	tap_ok(reason == KUNWIND_NO_RULE, "realigned: the return address must follow a call");
+}
+
 int main(void)
 {
 	test_jit();
@@ -232,5 +268,6 @@ int main(void)
 	test_nested();
 	test_took_rsp();
 	test_called();
+	test_realigned();
 	return tap_done();
 }

@@ -25,6 +25,9 @@
  * and its return address need not follow a call (Go's asyncPreempt(), OpenJDK's
  * safepoint handler).
  *
+ * A function whose stack gcc has realigned ends with lea -8(%r10), %rsp; ret. r10 is
+ * then the caller's rsp, which the function has read from a word of its frame.
+ *
  * A 32-bit function may take its arguments off the stack when it returns.
  * Therefore rsp is not known after a call in 32-bit code.
  *
@@ -39,11 +42,12 @@
  *
  * Bounds: MOST_INSNS instructions, and what kunwind_code_skipped() reads for
  * MOST_SKIPS calls. Any context, NMI included; kunwind_deps.h reads memory.
- * Stack: 1,600 bytes, including callees.
+ * Stack: 1,660 bytes, including callees.
  */
 #include "../walk/mem.h"
 #include "../x86/i386.h"
 #include "../x86/insn_decode.h"
+#include "ahead_state.h"
 #include "code_ahead.h"
 #include "code_analysis.h"
 #include "insn_kind.h"
@@ -52,7 +56,6 @@
 #define MOST_TARGETS	12
 #define MOST_SEEN	16
 #define MOST_SKIPS	4
-#define MOST_OFFSET	(1 << 28)	/* bytes, either way; no frame is as big */
 #define MOST_DISTANCE	(1 << 16)	/* bytes; longer jumps are not noted as targets */
 #define MOST_AWAY	(1 << 30)	/* from the first instruction, either way */
 #define OP_JMP_REL32	0xe9		/* jmp with a 32-bit displacement */
@@ -61,48 +64,6 @@
 #define NR_RT_SIGRETURN	15
 #define NR_EXIT		60
 #define NR_EXIT_GROUP	231
-#define NR_I386_EXIT		1
-#define NR_I386_SIGRETURN	119
-#define NR_I386_RT_SIGRETURN	173
-#define NR_I386_EXIT_GROUP	252
-
-enum base {
-	BASE_NONE,		/* not known */
-	BASE_RSP,		/* rsp at the first instruction */
-	BASE_RBP,
-};
-
-/* An address, in bytes above a base. */
-struct place {
-	s32 off : 30;
-	u32 base : 2;		/* enum base */
-};
-
-enum rbp {
-	RBP_SAME,		/* as it was at the first instruction */
-	RBP_PLACE,		/* the address of a place: a frame pointer */
-	RBP_READ,		/* the word of the stack at a place */
-	RBP_OTHER,
-};
-
-/* What is known at an instruction. */
-struct state {
-	struct place rsp, rbp;
-	struct place pushed, pushed_rbp; /* where rbp was written last, and its value then */
-	struct place moved;	/* where the last mov to n(%rsp) wrote */
-	struct place popped;	/* place of a popped word that a register still holds */
-	u8 popped_to;		/* that register */
-	bool back;		/* the last instruction pushed that register */
-	bool flags;		/* popped, and not changed since */
-	bool calls;		/* a call came on the path */
-	bool jumps, jumps_later;	/* as in struct kunwind_code */
-	s8 first;		/* the register pushed on an empty frame; 16: another word */
-	s32 called_at;		/* the highest rsp at a call, from BASE_RSP */
-	s32 highest;		/* the highest rsp so far: below it, the path may have written */
-	u8 from_top;		/* the register into which the word below that was popped */
-	bool replaced;		/* another register was pushed there since */
-	u8 rbp_is, pushed_is;	/* enum rbp */
-};
 
 /* Addresses of instructions are distances in bytes from the first one. */
 struct ahead {
@@ -131,47 +92,6 @@ enum next {
 	NEXT_NONE,
 };
 
-static __always_inline bool same(struct place a, struct place b)
-{
-	return a.base == b.base && a.off == b.off;
-}
-
-static struct place kunwind_walk_attr at_distance(struct place place, s64 bytes)
-{
-	const s64 sum = place.off + bytes;
-
-	if (!place.base || sum > MOST_OFFSET || sum < -MOST_OFFSET)
-		return (struct place){ };
-	return (struct place){ .off = sum, .base = place.base };
-}
-
-/* The place that rbp points to; BASE_NONE if it is not known. */
-static struct place kunwind_walk_attr rbp_place(const struct state *state)
-{
-	if (state->rbp_is == RBP_SAME)
-		return (struct place){ .base = BASE_RBP };
-	return state->rbp_is == RBP_PLACE ? state->rbp : (struct place){ };
-}
-
-static void kunwind_walk_attr rbp_becomes(struct state *state, enum rbp is, struct place place)
-{
-	state->rbp_is = place.base ? is : RBP_OTHER;
-	state->rbp = place;
-}
-
-/* rbp is loaded from @from. */
-static void kunwind_walk_attr read_rbp(struct state *state, struct place from)
-{
-	if (from.base && same(from, state->pushed)) {
-		state->rbp_is = state->pushed_is;
-		state->rbp = state->pushed_rbp;
-	} else if (from.base == BASE_RSP && from.off < state->highest) {
-		state->rbp_is = RBP_OTHER;	/* that place may be written on the path */
-	} else {
-		rbp_becomes(state, RBP_READ, from);
-	}
-}
-
 static void kunwind_walk_attr pop(struct ahead *ahead, u32 reg)
 {
 	struct state *state = &ahead->state;
@@ -183,21 +103,11 @@ static void kunwind_walk_attr pop(struct ahead *ahead, u32 reg)
 	}
 	if (reg == RBP)
 		read_rbp(state, from);
+	if (reg == R10)
+		read_r10(state, from);
 	state->popped = from;
 	state->popped_to = reg;
 	state->rsp = at_distance(from, ahead->word);
-}
-
-/* @reg is written to the stack; ~0: something else is. */
-static void kunwind_walk_attr store(struct state *state, struct place at, u32 reg)
-{
-	if (reg == RBP) {
-		state->pushed = at;
-		state->pushed_rbp = state->rbp;
-		state->pushed_is = state->rbp_is;
-	} else if (same(at, state->pushed)) {
-		state->pushed = (struct place){ };
-	}
 }
 
 static void kunwind_walk_attr push(struct ahead *ahead, u32 reg)
@@ -230,6 +140,10 @@ static bool kunwind_walk_attr copy(struct state *state, const struct kunwind_ins
 			store(state, state->moved, reg);
 		return true;
 	}
+	if (insn->wide && insn->op == 0x8b && reg == R10 && mod && mod != 3 && rm == RBP) {
+		read_r10(state, at_distance(rbp_place(state), insn->disp));
+		return true;
+	}
 	if (!insn->wide || (to != RSP && to != RBP))
 		return false;
 	if (insn->op == 0x8d) {
@@ -239,6 +153,8 @@ static bool kunwind_walk_attr copy(struct state *state, const struct kunwind_ins
 			place = state->rsp;
 		else if (rm == RBP)
 			place = rbp_place(state);
+		else if (rm == R10 && to == RSP && state->r10.base)
+			place = (struct place){ .base = BASE_R10 };
 		else
 			return false;
 		place = at_distance(place, insn->disp);
@@ -265,25 +181,21 @@ static void kunwind_walk_attr lose_reg(struct ahead *ahead, u32 reg)
 		ahead->state.rsp = (struct place){ };
 	else if (reg == RBP)
 		ahead->state.rbp_is = RBP_OTHER;
+	else if (reg == R10)
+		ahead->state.r10 = (struct place){ };
 }
 
-/* Forget rax, rsp or rbp if the instruction writes it. A call loses rax. */
+/* Forget rax, r10, rsp or rbp if the instruction writes it. A call loses rax and r10. */
 static void kunwind_walk_attr lose(struct ahead *ahead, const struct kunwind_insn *insn)
 {
 	if (kunwind_insn_writes(insn, RAX) || is_call(insn))
 		lose_reg(ahead, RAX);
+	if (kunwind_insn_writes(insn, R10) || is_call(insn))
+		lose_reg(ahead, R10);
 	if (kunwind_insn_writes(insn, RSP))
 		lose_reg(ahead, RSP);
 	if (kunwind_insn_writes(insn, RBP))
 		lose_reg(ahead, RBP);
-}
-
-/* Whether an int instruction is a 32-bit system call (int $0x80) that returns. */
-static bool kunwind_walk_attr comes_back(const struct ahead *ahead, const struct kunwind_insn *insn)
-{
-	return ahead->word == 4 && (u8)insn->imm == 0x80 && ahead->eax != NR_I386_EXIT &&
-	       ahead->eax != NR_I386_EXIT_GROUP && ahead->eax != NR_I386_SIGRETURN &&
-	       ahead->eax != NR_I386_RT_SIGRETURN;
 }
 
 /* An instruction of the one-byte opcode map. */
@@ -346,7 +258,7 @@ static enum next kunwind_walk_attr step_one(struct ahead *ahead, const struct ku
 	case 0xe9: case 0xeb:
 		return NEXT_JUMP;
 	case 0xcd:
-		if (!comes_back(ahead, insn))
+		if (ahead->word != 4 || !comes_back(insn, ahead->eax))
 			return NEXT_NONE;
 		break;
 	case 0xc8: case 0xca ... 0xcc: case 0xce ... 0xcf: case 0xf4:
@@ -369,18 +281,6 @@ static enum next kunwind_walk_attr step_one(struct ahead *ahead, const struct ku
 	return NEXT_ON;
 }
 
-/* Arithmetic, test, mov, lea, push and return that do not write the popped register. */
-static bool kunwind_walk_attr leaves_popped(const struct state *state,
-					    const struct kunwind_insn *insn)
-{
-	const u8 op = insn->op;
-
-	if (insn->map || kunwind_insn_writes(insn, state->popped_to))
-		return false;
-	return (op < 0x40 && (op & 7) < 4) || op >> 3 == 10 || op == 0x81 || op == 0x83 ||
-	       op == 0x85 || op == 0x89 || op == 0x8b || op == 0x8d || op == 0xc2 || op == 0xc3;
-}
-
 static enum next kunwind_walk_attr step(struct ahead *ahead, const struct kunwind_insn *insn)
 {
 	struct state *state = &ahead->state;
@@ -389,7 +289,7 @@ static enum next kunwind_walk_attr step(struct ahead *ahead, const struct kunwin
 		state->flags = false;
 	if (state->back && (insn->map || (insn->op != 0xc2 && insn->op != 0xc3)))
 		state->back = false;
-	if (state->popped.base && !leaves_popped(state, insn))
+	if (state->popped.base && !leaves_popped(insn, state->popped_to))
 		state->popped = (struct place){ };
 	if (!insn->map)
 		return step_one(ahead, insn);
@@ -503,6 +403,26 @@ static bool kunwind_walk_attr go_on(struct ahead *ahead, struct kunwind_mem *mem
 	return false;
 }
 
+/*
+ * The answer at lea -8(%r10), %rsp; ret, where gcc has realigned the stack: the place
+ * of the word that r10 was read from, and the distance from there up to the saved rbp.
+ */
+static bool kunwind_walk_attr answer_realigned(const struct state *state, struct kunwind_code *code)
+{
+	const struct place from = state->r10;
+
+	if (state->rsp.off != -8 || state->rbp_is != RBP_READ || state->rbp.base != from.base ||
+	    state->rbp.off <= from.off || (from.off & 7))
+		return false;
+	if (from.base == BASE_RSP)
+		code->depth = from.off;
+	else
+		code->frame = from.off;
+	code->rbp_at = state->rbp.off - from.off;
+	code->realigned = true;
+	return true;
+}
+
 /* The answer at an instruction that returns. False: the state gives none. */
 static bool kunwind_walk_attr answer(const struct ahead *ahead, s8 pushed, struct kunwind_code *code)
 {
@@ -516,6 +436,8 @@ static bool kunwind_walk_attr answer(const struct ahead *ahead, s8 pushed, struc
 				       .pushed = pushed };
 	if (state->rsp.off & (ahead->word - 1))
 		return false;
+	if (state->rsp.base == BASE_R10)
+		return ahead->word == 8 && answer_realigned(state, code);
 	/*
 	 * A function that calls has something on its stack, at least to align
 	 * it (psABI 3.2.2). gcc omits the alignment before some calls of local

@@ -6,12 +6,13 @@
 #ifndef _KUNWIND_INSN_KIND_H
 #define _KUNWIND_INSN_KIND_H
 
-#include "../x86/insn_decode.h"
+#include "code_analysis.h"
 
 #define RAX		0		/* ModRM's register numbers */
 #define RBX		3
 #define RSP		4
 #define RBP		5
+#define R10		10
 
 static inline bool kunwind_walk_attr is_call(const struct kunwind_insn *insn)
 {
@@ -119,6 +120,29 @@ static inline bool kunwind_walk_attr begins_other(struct before *before,
 	}
 	*before = (struct before){ .call = is_call(insn) };
 	return begins;
+}
+
+/* Arithmetic, test, mov, lea, push and return that do not write the register @reg. */
+static inline bool kunwind_walk_attr leaves_popped(const struct kunwind_insn *insn, u8 reg)
+{
+	const u8 op = insn->op;
+
+	if (insn->map || kunwind_insn_writes(insn, reg))
+		return false;
+	return (op < 0x40 && (op & 7) < 4) || op >> 3 == 10 || op == 0x81 || op == 0x83 ||
+	       op == 0x85 || op == 0x89 || op == 0x8b || op == 0x8d || op == 0xc2 || op == 0xc3;
+}
+
+#define NR_I386_EXIT		1
+#define NR_I386_SIGRETURN	119
+#define NR_I386_RT_SIGRETURN	173
+#define NR_I386_EXIT_GROUP	252
+
+/* Whether an int instruction is a 32-bit system call (int $0x80) that returns. */
+static inline bool kunwind_walk_attr comes_back(const struct kunwind_insn *insn, u32 eax)
+{
+	return (u8)insn->imm == 0x80 && eax != NR_I386_EXIT && eax != NR_I386_EXIT_GROUP &&
+	       eax != NR_I386_SIGRETURN && eax != NR_I386_RT_SIGRETURN;
 }
 
 /* mov n(%reg), %rsp; or mov %reg, %rsp from a callee-saved register other than rbp. */

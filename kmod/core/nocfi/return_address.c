@@ -43,6 +43,7 @@
 #include "analysis_cache.h"
 #include "code_analysis.h"
 #include "return_address.h"
+#include "step.h"
 
 #define SYSCALL		0x050f		/* the instruction, as a little-endian word */
 #define MOST_READ	4096		/* bytes of it that are read */
@@ -398,4 +399,32 @@ bool kunwind_walk_attr kunwind_proof_handles(struct kunwind_walk *walk,
 		return false;
 	handler = kunwind_mem_handler(&walk->mem, frame->ip);
 	return handler && leads_here(walk, frame, handler, &proven) == KUNWIND_PROOF_PROVEN;
+}
+
+bool kunwind_walk_attr kunwind_proof_realigned(struct kunwind_walk *walk,
+					       const struct kunwind_nocfi_frame *frame,
+					       const struct kunwind_code *code,
+					       struct kunwind_candidate *c)
+{
+	const bool by_rbp = code->depth < 0;
+	const u64 at = by_rbp ? frame->bp + code->frame : frame->sp + code->depth;
+	const u64 saved_rbp = at + code->rbp_at;
+	u64 sp, copy;
+
+	c->proof = KUNWIND_PROOF_NO_CALL;
+	c->by_calls = false;
+	if (by_rbp && (!frame->bp_known || frame->bp < frame->sp ||
+		       frame->bp - frame->sp > KUNWIND_FRAME_MOST))
+		return false;
+	if ((at & 7) || !kunwind_read_word(&walk->mem, at, &sp) ||
+	    !kunwind_read_word(&walk->mem, saved_rbp + 8, &copy))
+		return false;
+	c->slot = sp - 8;
+	if ((sp & 7) || c->slot <= saved_rbp + 8 || sp - saved_rbp > KUNWIND_FRAME_MOST ||
+	    !kunwind_read_word(&walk->mem, c->slot, &c->ra) || c->ra != copy)
+		return false;
+	c->ra = kunwind_nocfi_return(walk, c->ra, c->slot);
+	kunwind_prove(walk, frame, c);
+	c->rbp_at = c->slot - saved_rbp;
+	return c->proof != KUNWIND_PROOF_NO_CALL;
 }

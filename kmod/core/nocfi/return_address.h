@@ -129,6 +129,14 @@ void kunwind_prove(struct kunwind_walk *walk, const struct kunwind_nocfi_frame *
 		   struct kunwind_candidate *c);
 
 /*
+ * Whether the frame is of a function whose stack gcc has realigned, as @code says, and
+ * has a return address. The function has pushed a copy of that address, directly above
+ * the saved rbp. Sets all of @c except @c->resumes.
+ */
+bool kunwind_proof_realigned(struct kunwind_walk *walk, const struct kunwind_nocfi_frame *frame,
+			     const struct kunwind_code *code, struct kunwind_candidate *c);
+
+/*
  * Whether @c->ra is a place in an interpreter (OpenJDK) to which its callee
  * returns. The interpreter does not call: it saves rsp in its frame, pushes the
  * return address, and jumps. Therefore no call precedes @c->ra. Instead, the

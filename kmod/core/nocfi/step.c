@@ -130,8 +130,6 @@ static bool kunwind_walk_attr at_frame_pointer(struct kunwind_walk *walk,
 	if (c->proof == KUNWIND_PROOF_NO_CALL && kunwind_proof_takes_rsp(walk, frame, c, &at) &&
 	    kunwind_proof_noted_rsp(walk, c, *saved, at))
 		c->proof = KUNWIND_PROOF_POSSIBLE;
-	if (c->proof == KUNWIND_PROOF_NO_CALL)
-		return false;
 	if (c->proof < KUNWIND_PROOF_POSSIBLE)
 		return false;
 	return c->proof == KUNWIND_PROOF_PROVEN || !*saved || *saved > bp ||
@@ -219,6 +217,8 @@ static bool kunwind_walk_attr return_by(struct kunwind_walk *walk,
 	c->resumes = false;
 	if (!frame->range || !kunwind_cached_code_ahead(&walk->mem, frame->ip, how, &code))
 		return false;
+	if (code.realigned)
+		return kunwind_proof_realigned(walk, frame, &code, c) && !proven_below(walk, frame, c->slot);
 	c->rbp_at = code.rbp_at;
 	c->resumes = code.resumes;
 	c->by_calls = code.depth >= 0 && (!exact || code.calls);
