@@ -39,6 +39,8 @@ def entries():
         for level in ("-O0", "-O2", "-Os"):
             yield f"throw-{cc}{level}", cxx, f"{cxx} {level} {THROW}", {}
         yield f"throw-{cc}-static", cxx, f"{cxx} -O2 -static {THROW}", {}
+    yield ("work-gcc-return-thunk", "gcc",
+           f"gcc -O2 -mfunction-return=thunk -fno-asynchronous-unwind-tables {WORK}", {})
     yield "work-bind-not", "gcc", f"gcc -O2 -Wl,-z,lazy {WORK}", {"LD_BIND_NOT": "1"}
     yield ("work-profile", "gcc", f"gcc -O2 -Wl,-z,lazy {WORK}",
            {"LD_PROFILE": "libc.so.6", "LD_PROFILE_OUTPUT": "$work"})

@@ -389,8 +389,26 @@ static u32 below(const struct shadow_stack *stack, u64 sp)
 }
 
 /*
+ * Whether the instruction at @ip is lea 8(%rsp), %rsp, and the call before the
+ * address @top leads to it.
+ */
+static bool drops_top(const struct shadow_thread *thread, u64 ip, u64 top)
+{
+	static const u8 lea[] = { 0x48, 0x8d, 0x64, 0x24, 0x08 };
+	u8 code[5];
+	s32 distance;
+
+	if (memory_raw(thread->shadow->pid, ip, code, sizeof(code)) < sizeof(code) ||
+	    memcmp(code, lea, sizeof(lea)) ||
+	    memory_raw(thread->shadow->pid, top - 5, code, sizeof(code)) < sizeof(code))
+		return false;
+	memcpy(&distance, code + 1, sizeof(distance));
+	return code[0] == 0xe8 && top + (s64)distance == ip;
+}
+
+/*
  * Whether the instruction is mov %reg, (%rsp). Or a pop of its own address: the
- * call before it reads rip.
+ * call before it reads rip. Or the first one of a return thunk.
  */
 static bool replaces_top(const struct shadow_thread *thread, u64 ip, u64 top)
 {
@@ -398,6 +416,8 @@ static bool replaces_top(const struct shadow_thread *thread, u64 ip, u64 top)
 
 	if (memory_raw(thread->shadow->pid, ip, code, sizeof(code)) < sizeof(code))
 		return false;
+	if (drops_top(thread, ip, top))
+		return true;
 	if (top == ip && (code[code[0] == 0x41] & 0xf8) == 0x58)
 		return true;
 	return (code[0] & 0xfb) == 0x48 && code[1] == 0x89 && (code[2] & 0xc7) == 0x04 && code[3] == 0x24;
