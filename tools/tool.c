@@ -115,6 +115,13 @@ int kunwind_tool_pid(const char *text)
 	return kunwind_tool_number(text, INT_MAX, &pid) && pid ? (int)pid : -1;
 }
 
+bool kunwind_tool_is_empty(const char *output)
+{
+	if (!*output)
+		kunwind_tool_error("-o: the name is empty (an unset variable?)");
+	return !*output;
+}
+
 enum { UNKNOWN = -1 };
 static int write_error;		/* errno of the first failed write to stdout; or UNKNOWN; 0: none */
 

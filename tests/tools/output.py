@@ -126,7 +126,7 @@ def test_new():
     failed("new file: its directory does not exist: error", export(os.path.join(work, "none/x")),
            "cannot write to", "none/x: No such file", "directory that exists")
     failed("a directory: error", export(directory), "Is a directory")
-    failed("an empty name: error", export(""), "cannot write to : No such file")
+    failed("an empty name: error", export(""), "-o: the name is empty (an unset variable?)")
 
 
 def test_failed():

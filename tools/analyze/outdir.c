@@ -142,6 +142,8 @@ bool outdir_open(struct outdir *out, const char *path)
 	int error;
 
 	out->path = path;
+	if (kunwind_tool_is_empty(path))
+		return false;
 	if (snprintf(out->inside, sizeof(out->inside), "%s/" INSIDE, path) >= (int)sizeof(out->inside)) {
 		report(path, ENAMETOOLONG);
 		return false;

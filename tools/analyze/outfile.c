@@ -376,6 +376,8 @@ bool outfile_open(struct outfile *out, const char *path)
 	int error = 0;
 
 	*out = (struct outfile){ .path = path, .fd = -1, .dir = AT_FDCWD };
+	if (path && kunwind_tool_is_empty(path))
+		return false;
 	if (!path || !strcmp(path, "-")) {
 		out->path = "standard output";
 		out->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);

@@ -241,6 +241,8 @@ static int parse(struct record *record, int argc, char **argv)
 			left_over_print();
 			return 1;
 		case 'o':
+			if (kunwind_tool_is_empty(optarg))
+				return -1;
 			record->output = optarg;
 			break;
 		case 'p':
