@@ -434,6 +434,23 @@ def test_killed(shim):
          for name in sorted(os.listdir(directory))], [("new", 0o644), ("x", 0o600)])
 
 
+def test_terminal():
+    for form, options, status, start in (("--pprof", (), 1, None), ("--perfetto", (), 1, None), ("--pprof", ("-o", "-"), 0, b"\x1f\x8b"),
+                                         ("--folded", (), 0, b"app;")):
+        ours, terminal = os.openpty()
+        done = subprocess.run([kunwind, "export", form, "--all", *options, short], stdout=terminal, stderr=subprocess.PIPE, text=True)
+        os.close(terminal)
+        try:
+            out = os.read(ours, 100)
+        except OSError:     # nothing was written
+            out = b""
+        os.close(ours)
+        what = " ".join((form, *options))
+        same("%s to a terminal: status" % what, done.returncode, status)
+        check("%s to a terminal: output or message" % what, out.startswith(start) if start else not out and
+              "%s writes no text: name a file (-o FILE)" % form in done.stderr, (out, done.stderr))
+
+
 def main():
     global work
     with tempfile.TemporaryDirectory() as directory:
@@ -454,6 +471,7 @@ def main():
         test_fifo()
         test_descriptors()
         test_streams()
+        test_terminal()
         test_reader()
         test_space(shim)
         test_killed(shim)

@@ -5,6 +5,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analyze.h"
 #include "tool.h"
@@ -63,6 +64,11 @@ static bool is_ctf(const struct export *export)
 	return !export->format->whole && !export->format->stream;
 }
 
+static bool is_binary(const struct export *export)
+{
+	return export->format->stream == &export_perfetto || export->format->stream == &export_pprof;
+}
+
 /* Returns 0: go on; 1: help was printed; -1: wrong usage, after a message. */
 static int parse(struct export *export, int argc, char **argv)
 {
@@ -114,6 +120,11 @@ static int parse(struct export *export, int argc, char **argv)
 	}
 	if (is_ctf(export) && (!export->path || !strcmp(export->path, "-"))) {
 		kunwind_tool_error("--ctf writes a directory: name a new or empty one (-o DIR)");
+		return -1;
+	}
+	if (is_binary(export) && !export->path && isatty(STDOUT_FILENO)) {
+		kunwind_tool_error("--%s writes no text: name a file (-o FILE), or a terminal by -o -",
+				   export->format->name);
 		return -1;
 	}
 	if ((is_ctf(export) || export->format->stream == &export_perfetto) && export->weight >= 0) {
