@@ -329,9 +329,21 @@ def test_selection(work):
         work, "selection", "-e", "read", "--from", "0.%09d" % (begin + 50 - 1000)), {"/data": (1, 0, 2, 3)})
 
 
+def test_damaged(work):
+    """A process that has forked itself, which only a damaged trace says."""
+    calls = Calls()
+    for fd in 0, 1, 2:
+        calls.call("openat", AT_FDCWD, "/%d" % fd, 0, result=fd)
+    calls.event("kunwind_fork", [("parent", "s32"), ("child", "s32")], [1, 1])
+    for fd in 0, 1, 2:
+        calls.call("read", fd, result=1)
+    same("a process is its own parent: its files stay", calls.files(work, "damaged"),
+         {"/%d" % fd: (2, 0, 1, fd) for fd in (0, 1, 2)})
+
+
 def main():
     with tempfile.TemporaryDirectory() as work:
-        for test in (test_copies, test_kinds, test_close, test_exec, test_ends, test_hosts, test_numbers, test_paths, test_processes, test_threads, test_memory, test_dump, test_selection):
+        for test in (test_copies, test_kinds, test_close, test_exec, test_ends, test_hosts, test_numbers, test_paths, test_processes, test_threads, test_memory, test_dump, test_selection, test_damaged):
             test(work)
     tap.finish()
 

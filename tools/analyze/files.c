@@ -221,6 +221,8 @@ static void copy_table(struct files *files, const void *trace, int64_t from, int
 {
 	struct process *child = process_of(files, trace, to), *parent = process_of(files, trace, from);
 
+	if (child == parent)
+		return;		/* only in a damaged trace */
 	free(child->fd);
 	child->fd = NULL;
 	child->nr = parent->nr;
