@@ -109,6 +109,7 @@ def foreign(work, tmp, whole, names):
             file.write(text)
     os.mkdir(os.path.join(other, "more"))
     os.symlink("missing", os.path.join(other, "link"))
+    os.mkfifo(os.path.join(other, "fifo"))
     events, messages = shown(other, tmp)
     same("files that are no part of the trace: all events are read", events, names)
     same("files that are no part of the trace: a message for each",
@@ -116,7 +117,7 @@ def foreign(work, tmp, whole, names):
     check("files that are no part of the trace: the message says what to do",
           messages.count("left out, because it is no part of the trace: move it to another directory\n") == 3, messages)
     same("files that are no part of the trace are kept", sorted(os.listdir(other)),
-         sorted([".hidden", "a\nb", "channel_0", "empty", "flame.html", "link", "metadata", "more", "notes_old"]))
+         sorted([".hidden", "a\nb", "channel_0", "empty", "fifo", "flame.html", "link", "metadata", "more", "notes_old"]))
     damaged = variant(whole, "beginning", lambda data: b"\0" * 4 + data[4:])
     check("a stream file whose beginning is damaged is an error", shown(damaged, tmp, status=1)[1])
 

@@ -136,7 +136,7 @@ static bool read_all(struct kunwind_packets *packets, const uint8_t *map)
 
 bool kunwind_packets_read(struct kunwind_packets *packets, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);	/* a FIFO would block */
 	void *map = MAP_FAILED;
 	struct stat st;
 	bool ok = false;
