@@ -62,6 +62,24 @@ def test_results(work):
         ("exit_group", "no result recorded"): (1, 0, 0, 0)})
 
 
+def test_long_times(work):
+    """Times that need more digits than usual, as those of a night."""
+    trace = ctf.Trace()
+    time = 1000
+    for name, ns in (("read", 12345678900000), ("poll", 1234567890000), ("futex", 999999999600), ("pause", 1234567890000000),
+                     ("open", 99999960000), ("close", 999999600), ("stat", 1234567), ("dup", 999)):
+        trace.add(time, "syscall_entry_" + name, analyze.APP, (0x1234,))
+        trace.add(time + ns, "syscall_exit_" + name, analyze.APP, (), ctf.RETURN, [0])
+        time += ns + 1000
+    directory = os.path.join(work, "long")
+    trace.write(directory)
+    lines = run("report", "--all", "--by", "call", directory).stdout.rpartition("\n\n")[2].splitlines()[2:]
+    same("text: long times take as many columns as short ones", len({len(line) - len(line.split()[-1]) for line in lines}), 1)
+    same("text: long times have fewer decimals", {line.split()[-1]: " ".join(line.split()[:2]) for line in lines},
+         {"read": "12345.7 s", "poll": "1234.57 s", "futex": "1000.00 s", "pause": "1234568 s", "open": "100.000 s", "close": "1000.00 ms",
+          "stat": "1.235 ms", "dup": "999 ns"})
+
+
 def test_neighbours(trace):
     def neighbours(option, pattern, *more):
         data = report(trace, option, pattern, *more)
@@ -193,6 +211,7 @@ def main():
         trace = analyze.make_trace(work, program, symbols, build_id)
         test_threads(trace)
         test_results(work)
+        test_long_times(work)
         test_neighbours(trace)
         test_ends(work, program, symbols, build_id)
         test_guessed_recursion(work, program, symbols, build_id)

@@ -13,6 +13,8 @@ void columns_time(int64_t ns)
 		const char *unit;
 		double ns;
 	} scale[] = { { "s ", 1e9 }, { "ms", 1e6 }, { "us", 1e3 }, { "ns", 1 } };
+	int decimals = 0;
+	double value;
 	size_t i = 0;
 
 	if (!ns) {
@@ -21,7 +23,11 @@ void columns_time(int64_t ns)
 	}
 	while (i < 3 && (double)ns < scale[i].ns)
 		i++;
-	printf("%*.*f %s", 7, scale[i].ns > 1 ? 3 : 0, (double)ns / scale[i].ns, scale[i].unit);
+	value = (double)ns / scale[i].ns;
+	/* as many as fit into 7 columns; 999.9996 ms becomes 1000.00 ms */
+	if (scale[i].ns > 1)
+		decimals = value < 999.9995 ? 3 : value < 9999.995 ? 2 : value < 99999.95 ? 1 : 0;
+	printf("%7.*f %s", decimals, value, scale[i].unit);
 }
 
 double columns_share(int64_t part, int64_t whole)
