@@ -153,10 +153,11 @@ static uint64_t text(struct state *state, const char *string)
 static void put_value_type(struct state *state, enum weight weight)
 {
 	size_t at = protobuf_begin(&state->out, PROFILE_SAMPLE_TYPE);
+	const bool cycles = weight == WEIGHT_CPU && state->samples->cycles;
 
 	protobuf_uint(&state->out, VALUE_TYPE, text(state, analyze_weight_name(weight)));
-	protobuf_uint(&state->out, VALUE_UNIT,
-		      text(state, weight == WEIGHT_EVENTS ? "count" : "nanoseconds"));
+	protobuf_uint(&state->out, VALUE_UNIT, text(state, weight == WEIGHT_EVENTS ? "count" :
+						    cycles ? "cycles" : "nanoseconds"));
 	protobuf_end(&state->out, at);
 }
 
