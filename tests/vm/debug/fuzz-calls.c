@@ -187,7 +187,7 @@ static long call_device(const struct step *s)
 	if (s->a & 0x80)
 		u.bytes[s->c % _IOC_SIZE(call)] ^= 1 << s->b % 8;
 	if (s->a & 0x40)
-		u.size = fuzz_odd[s->b % FUZZ_NR_ODD];
+		u.size = s->b & 0x100 ? _IOC_SIZE(call) + (s->b >> 9) % 256 : fuzz_odd[s->b % FUZZ_NR_ODD];
 	if (s->a & 0x20)
 		call = _IOC(s->b % 4, KUNWIND_IOC_MAGIC, 0xdf + s->b % 11, s->c % 512);
 	if (s->a & 0x10) {
