@@ -43,7 +43,6 @@
 #include "analysis_cache.h"
 #include "code_analysis.h"
 #include "return_address.h"
-#include "step.h"
 
 #define SYSCALL		0x050f		/* the instruction, as a little-endian word */
 #define MOST_READ	4096		/* bytes of it that are read */
@@ -53,6 +52,23 @@
 #define MOST_TAIL_INSNS	256		/* of a function that may end with a tail call */
 #define COST_OF_HANDLERS 8	/* in units of the budget: 64 addresses are compared */
 #define MOST_STUB_INSNS	10		/* the same after KUNWIND_PROOF_TAILS are used up */
+
+u64 kunwind_walk_attr kunwind_nocfi_return(struct kunwind_walk *walk, u64 ra, u64 slot)
+{
+	u32 looked;
+	u64 real;
+
+	/*
+	 * The kernel's trampoline is at the start of a page. Another address in a
+	 * slot of its list is real: longjmp() left the function that had the slot.
+	 */
+	if (ra & 0xfff || !ra)
+		return ra;
+	real = kunwind_mem_return(&walk->mem, slot, &looked);
+	/* If the budget is spent, the walk discards this step. */
+	kunwind_pay(&walk->mem, looked);
+	return real && kunwind_ranges_live(walk->ranges, real - 1) ? real : ra;
+}
 
 /* The rule of a table for @addr; of kind KUNWIND_RULE_NONE if no table has one. */
 static struct kunwind_rule kunwind_walk_attr rule_of(struct kunwind_walk *walk, u64 addr)

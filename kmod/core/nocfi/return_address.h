@@ -160,4 +160,11 @@ bool kunwind_proof_noted_rsp(struct kunwind_walk *walk, const struct kunwind_can
 bool kunwind_proof_jumped(struct kunwind_walk *walk, const struct kunwind_nocfi_frame *frame,
 			  struct kunwind_candidate *c);
 
+/*
+ * The original of the return address @ra at the address @slot, where a return
+ * probe of the kernel may have put its trampoline. Returns @ra if no original
+ * is known, or if the original is not in a live range.
+ */
+u64 kunwind_nocfi_return(struct kunwind_walk *walk, u64 ra, u64 slot);
+
 #endif /* _KUNWIND_RETURN_ADDRESS_H */

@@ -41,23 +41,6 @@
 #define MOST_SWITCHER	4096		/* bytes of code of a function that takes another stack */
 #define COST_OF_STEP	4		/* in units of the budget, without reads */
 
-u64 kunwind_walk_attr kunwind_nocfi_return(struct kunwind_walk *walk, u64 ra, u64 slot)
-{
-	u32 looked;
-	u64 real;
-
-	/*
-	 * The kernel's trampoline is at the start of a page. Another address in a
-	 * slot of its list is real: longjmp() left the function that had the slot.
-	 */
-	if (ra & 0xfff || !ra)
-		return ra;
-	real = kunwind_mem_return(&walk->mem, slot, &looked);
-	/* If the budget is spent, the walk discards this step. */
-	kunwind_pay(&walk->mem, looked);
-	return real && kunwind_ranges_live(walk->ranges, real - 1) ? real : ra;
-}
-
 /*
  * In the trampoline, rsp points to the struct ucontext of the signal frame:
  * flags, link and stack (40 bytes), then struct sigcontext.

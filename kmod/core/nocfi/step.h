@@ -38,11 +38,4 @@ enum kunwind_reason kunwind_nocfi_step(struct kunwind_walk *walk, bool exact,
  */
 bool kunwind_nocfi_signal(struct kunwind_walk *walk, bool exact);
 
-/*
- * The original of the return address @ra at the address @slot, where a return
- * probe of the kernel may have put its trampoline. Returns @ra if no original
- * is known, or if the original is not in a live range.
- */
-u64 kunwind_nocfi_return(struct kunwind_walk *walk, u64 ra, u64 slot);
-
 #endif /* _KUNWIND_STEP_H */
