@@ -54,6 +54,7 @@
 
 #define WALKS	8		/* WALKS and MOST as ROUNDS and MOST in kmod/count.c */
 #define MOST	1024
+#define FILL_US	20000		/* fills the budget of walks with interrupts off */
 #define WORDS	8192
 #define CODE	0x4000
 #define AT	0x300		/* return address of the frame; calls have targets below it */
@@ -133,6 +134,8 @@ static void measure(const char *name)
 	int i, j;
 
 	for (j = 0; j < reads; j++) {
+		if (!mode)
+			usleep(FILL_US);
 		read_stack(name);
 		for (i = 1; i <= WALKS; i++) {
 			sum += result[i];
