@@ -116,7 +116,7 @@ static void *take(struct kunwind_cache *cache, size_t size)
 	return bytes;
 }
 
-static size_t hash(const struct kunwind_object *object, uint64_t address, bool exact)
+static size_t hash(const struct kunwind_symbolizer_object *object, uint64_t address, bool exact)
 {
 	uint64_t hash = (address * 2 + exact) * 0x9e3779b97f4a7c15 ^
 			((uintptr_t)object >> 4) * 0xc2b2ae3d27d4eb4f;
@@ -125,7 +125,7 @@ static size_t hash(const struct kunwind_object *object, uint64_t address, bool e
 }
 
 /* Returns the entry of a key, or the empty entry where it would go. */
-static struct entry *place(const struct kunwind_cache *cache, const struct kunwind_object *object,
+static struct entry *place(const struct kunwind_cache *cache, const struct kunwind_symbolizer_object *object,
 			   uint64_t address, bool exact)
 {
 	size_t i = hash(object, address, exact) & (cache->size - 1);
@@ -138,7 +138,7 @@ static struct entry *place(const struct kunwind_cache *cache, const struct kunwi
 }
 
 const struct kunwind_frame *kunwind_cache_find(const struct kunwind_cache *cache,
-					       const struct kunwind_object *object,
+					       const struct kunwind_symbolizer_object *object,
 					       uint64_t address, bool exact)
 {
 	return place(cache, object, address, exact)->frame;

@@ -23,7 +23,7 @@
 
 /* What is searched for, and what is wrong with the first file that exists. */
 struct search {
-	struct kunwind_object *object;
+	struct kunwind_symbolizer_object *object;
 	const char *build_id;		/* hex; "" not known */
 	uint64_t inode;			/* proves identity without a build-id; 0: cannot */
 	enum kunwind_state state;	/* of the first file that exists */
@@ -173,7 +173,7 @@ static int open_vdso(void)
 /* Tries this host's file, and then the one that a live process still has. */
 static bool find_local(struct search *search)
 {
-	const struct kunwind_object *object = search->object;
+	const struct kunwind_symbolizer_object *object = search->object;
 	char path[4200];
 	uint64_t inode = search->inode;
 	bool found;
@@ -211,7 +211,7 @@ static bool try_server(struct search *search, const char *kind)
 	return fd >= 0 && try_fd(search, fd, search->object->path);
 }
 
-bool kunwind_find_object(struct kunwind_object *object, struct kunwind_found_file *found,
+bool kunwind_find_object(struct kunwind_symbolizer_object *object, struct kunwind_found_file *found,
 			 enum kunwind_state *state)
 {
 	const struct kunwind_symbolizer_options *options = &object->symbolizer->options;
@@ -323,7 +323,7 @@ static bool find_link(struct search *search, const struct kunwind_found_file *ma
 	return try_link(search, "", below, main);
 }
 
-int kunwind_find_debug(struct kunwind_object *object, const struct kunwind_found_file *main,
+int kunwind_find_debug(struct kunwind_symbolizer_object *object, const struct kunwind_found_file *main,
 		       char *path, size_t size)
 {
 	const struct kunwind_symbolizer_options *options = &object->symbolizer->options;
@@ -373,7 +373,7 @@ static int open_split(struct kunwind_symbolizer *symbolizer, const char *root, c
 	return -1;
 }
 
-int kunwind_find_split(struct kunwind_object *object, const char *dir, const char *name,
+int kunwind_find_split(struct kunwind_symbolizer_object *object, const char *dir, const char *name,
 		       bool *package)
 {
 	struct kunwind_symbolizer *symbolizer = object->symbolizer;
@@ -407,7 +407,7 @@ int kunwind_find_split(struct kunwind_object *object, const char *dir, const cha
 	return -1;
 }
 
-int kunwind_find_alt(struct kunwind_object *object, const char *from, const char *name,
+int kunwind_find_alt(struct kunwind_symbolizer_object *object, const char *from, const char *name,
 		     const uint8_t *id, unsigned int id_len)
 {
 	const struct kunwind_symbolizer_options *options = &object->symbolizer->options;

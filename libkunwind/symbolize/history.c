@@ -148,11 +148,11 @@ static bool is_trusted(const struct stat *map, int pid)
 }
 
 /* Returns the list of a JIT compiler's functions as an object; NULL: none. */
-static struct kunwind_object *perf_map(struct kunwind_history *history,
+static struct kunwind_symbolizer_object *perf_map(struct kunwind_history *history,
 				       const struct kunwind_who *who, int pid)
 {
 	const char *dir = history->symbolizer->options.perf_map_dir;
-	struct kunwind_object *object = NULL;
+	struct kunwind_symbolizer_object *object = NULL;
 	uint64_t program = 0;
 	struct stat st;
 	char path[4200];
@@ -198,7 +198,7 @@ static const struct kunwind_maps_range *find_range(struct kunwind_history *histo
 /* The process's perf map, which is looked for once in a stack. */
 struct jit {
 	bool asked;
-	struct kunwind_object *object;	/* NULL: none */
+	struct kunwind_symbolizer_object *object;	/* NULL: none */
 };
 
 static void name_frame(struct kunwind_history *history, const struct kunwind_who *who, int pid,

@@ -91,15 +91,15 @@ struct kunwind_found_file {
 };
 
 /* Finds the file of @object, or one with its symbols. False: see @state. */
-bool kunwind_find_object(struct kunwind_object *object, struct kunwind_found_file *found,
+bool kunwind_find_object(struct kunwind_symbolizer_object *object, struct kunwind_found_file *found,
 			 enum kunwind_state *state);
 
 /* Returns the file with separate debug information (-1: none) and its @path. */
-int kunwind_find_debug(struct kunwind_object *object, const struct kunwind_found_file *main,
+int kunwind_find_debug(struct kunwind_symbolizer_object *object, const struct kunwind_found_file *main,
 		       char *path, size_t size);
 
 /* The file with dwz(1)'s common parts, -1: none. @name is relative to @from. */
-int kunwind_find_alt(struct kunwind_object *object, const char *from, const char *name,
+int kunwind_find_alt(struct kunwind_symbolizer_object *object, const char *from, const char *name,
 		     const uint8_t *id, unsigned int id_len);
 
 /*
@@ -107,7 +107,7 @@ int kunwind_find_alt(struct kunwind_object *object, const char *from, const char
  * unit's compilation directory, "" if not known. @package: out, true if the
  * file is the .dwp file of the object instead.
  */
-int kunwind_find_split(struct kunwind_object *object, const char *dir, const char *name,
+int kunwind_find_split(struct kunwind_symbolizer_object *object, const char *dir, const char *name,
 		       bool *package);
 
 /* ------------------------------------------------------------ list.c */
@@ -138,8 +138,8 @@ const char *kunwind_list_find(const struct kunwind_list *list, uint64_t addr, ui
 #define KUNWIND_MAX_OPEN	256	/* files in the helper at a time */
 #define KUNWIND_BUCKETS		1024	/* of the hash of objects */
 
-struct kunwind_object {
-	struct kunwind_object *next;	/* in its bucket */
+struct kunwind_symbolizer_object {
+	struct kunwind_symbolizer_object *next;	/* in its bucket */
 	struct kunwind_symbolizer *symbolizer;
 	char *path, *build_id;
 	uint64_t inode;
@@ -161,8 +161,8 @@ struct kunwind_object {
 struct kunwind_symbolizer {
 	struct kunwind_symbolizer_options options;
 	struct kunwind_helper helper;
-	struct kunwind_object **bucket;
-	struct kunwind_object **slot;	/* objects by their number in the helper */
+	struct kunwind_symbolizer_object **bucket;
+	struct kunwind_symbolizer_object **slot;	/* objects by their number in the helper */
 	struct kunwind_kernel *kernel;	/* of kunwind_symbolizer_kernel() */
 	struct kunwind_cache *cache;
 	uint64_t clock;
@@ -170,17 +170,17 @@ struct kunwind_symbolizer {
 	char reply[WIRE_MAX];
 };
 
-void kunwind_object_free(struct kunwind_object *object);
+void kunwind_object_free(struct kunwind_symbolizer_object *object);
 
 /* Fills in @frame except its address. Without a name, frame->why says why. */
-void kunwind_resolve(struct kunwind_object *object, uint64_t address, bool exact,
+void kunwind_resolve(struct kunwind_symbolizer_object *object, uint64_t address, bool exact,
 		     struct kunwind_frame *frame);
 
 /*
  * kunwind_prefetch() asks the helper about all at once, and caches the answers.
  */
 struct kunwind_wanted {
-	struct kunwind_object *object;
+	struct kunwind_symbolizer_object *object;
 	uint64_t address;
 	bool exact;
 };
@@ -204,7 +204,7 @@ bool kunwind_cache_full(const struct kunwind_cache *cache);
 
 /* Returns NULL if there is no such answer. */
 const struct kunwind_frame *kunwind_cache_find(const struct kunwind_cache *cache,
-					       const struct kunwind_object *object,
+					       const struct kunwind_symbolizer_object *object,
 					       uint64_t address, bool exact);
 
 #define KUNWIND_WHY_CUT	"too many inlined functions, some are left out"

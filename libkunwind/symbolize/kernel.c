@@ -15,7 +15,7 @@
 
 struct kunwind_kernel {
 	struct kunwind_symbolizer *symbolizer;
-	struct kunwind_object *object;
+	struct kunwind_symbolizer_object *object;
 	struct kunwind_list *list;		/* NULL: there are no symbols */
 	struct kunwind_function *function;	/* of the frames that were named last */
 	size_t cap;

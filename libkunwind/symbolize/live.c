@@ -48,11 +48,11 @@ int64_t kunwind_live_started(int pid, const char *comm)
 }
 
 /* @live_pid: 0: the process may have ended. */
-static struct kunwind_object *object_of(struct kunwind_symbolizer *symbolizer, int live_pid,
+static struct kunwind_symbolizer_object *object_of(struct kunwind_symbolizer *symbolizer, int live_pid,
 					const struct kunwind_maps_range *range, const char *name,
 					uint64_t inode)
 {
-	struct kunwind_object *object = kunwind_symbolizer_object(symbolizer, name, "", inode);
+	struct kunwind_symbolizer_object *object = kunwind_symbolizer_object(symbolizer, name, "", inode);
 
 	if (object && live_pid && object->state == KUNWIND_STATE_NEW) {
 		object->live_pid = live_pid;

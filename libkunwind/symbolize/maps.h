@@ -13,7 +13,7 @@
 struct kunwind_maps_range {
 	uint64_t start, end;	/* [start, end) in the process */
 	uint64_t bias;		/* address - bias = ELF virtual address */
-	struct kunwind_object *object;
+	struct kunwind_symbolizer_object *object;
 };
 
 struct kunwind_maps;

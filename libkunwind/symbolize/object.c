@@ -19,7 +19,7 @@
 
 #include "internal.h"
 
-void kunwind_object_free(struct kunwind_object *object)
+void kunwind_object_free(struct kunwind_symbolizer_object *object)
 {
 	if (object->backend && object->backend->close)
 		object->backend->close(object->handle);
@@ -54,11 +54,11 @@ static bool is_build_id(const char *text)
 	return len && len % 2 == 0 && len <= 2 * WIRE_ID && !text[len];
 }
 
-struct kunwind_object *kunwind_symbolizer_object(struct kunwind_symbolizer *symbolizer,
+struct kunwind_symbolizer_object *kunwind_symbolizer_object(struct kunwind_symbolizer *symbolizer,
 						 const char *path, const char *build_id,
 						 uint64_t inode)
 {
-	struct kunwind_object **bucket, *object;
+	struct kunwind_symbolizer_object **bucket, *object;
 	uint64_t hash;
 
 	if (!is_build_id(build_id))
@@ -89,12 +89,12 @@ struct kunwind_object *kunwind_symbolizer_object(struct kunwind_symbolizer *symb
 	return object;
 }
 
-const char *kunwind_object_path(const struct kunwind_object *object)
+const char *kunwind_object_path(const struct kunwind_symbolizer_object *object)
 {
 	return object->path;
 }
 
-const char *kunwind_object_build_id(const struct kunwind_object *object)
+const char *kunwind_object_build_id(const struct kunwind_symbolizer_object *object)
 {
 	return object->build_id;
 }
@@ -132,7 +132,7 @@ static const char *dwarf_why(enum kunwind_state state)
 }
 
 /* Asks about an object. If the helper is lost, the object's state changes. */
-static enum kunwind_asked ask(struct kunwind_object *object, const struct wire_request *request,
+static enum kunwind_asked ask(struct kunwind_symbolizer_object *object, const struct wire_request *request,
 			      const int *fds, unsigned int nr_fds, size_t *len)
 {
 	struct kunwind_symbolizer *symbolizer = object->symbolizer;
@@ -156,16 +156,16 @@ static enum kunwind_asked ask(struct kunwind_object *object, const struct wire_r
 	return asked;
 }
 
-static bool is_open(const struct kunwind_object *object)
+static bool is_open(const struct kunwind_symbolizer_object *object)
 {
 	return object->slot >= 0 &&
 	       kunwind_helper_lives(&object->symbolizer->helper, object->generation);
 }
 
 /* Takes a free number for an object, or that of the least recently used one. */
-static int take_slot(struct kunwind_object *object)
+static int take_slot(struct kunwind_symbolizer_object *object)
 {
-	struct kunwind_object **slot = object->symbolizer->slot;
+	struct kunwind_symbolizer_object **slot = object->symbolizer->slot;
 	int i, best = 0;
 
 	for (i = 0; i < KUNWIND_MAX_OPEN; i++) {
@@ -182,7 +182,7 @@ static int take_slot(struct kunwind_object *object)
 	return best;
 }
 
-static void drop_slot(struct kunwind_object *object)
+static void drop_slot(struct kunwind_symbolizer_object *object)
 {
 	if (object->slot >= 0)
 		object->symbolizer->slot[object->slot] = NULL;
@@ -190,7 +190,7 @@ static void drop_slot(struct kunwind_object *object)
 }
 
 /* Hands over the file with dwz's common parts, if the reply names one. */
-static bool open_alt(struct kunwind_object *object, const char *debug_path, size_t len)
+static bool open_alt(struct kunwind_symbolizer_object *object, const char *debug_path, size_t len)
 {
 	const struct wire_reply *reply = (const void *)object->symbolizer->reply;
 	struct wire_request request = { .type = WIRE_ALT, .id = (uint32_t)object->slot };
@@ -212,7 +212,7 @@ static bool open_alt(struct kunwind_object *object, const char *debug_path, size
 }
 
 /* Hands over the files. False: try again, or object->state says why not. */
-static bool hand_over(struct kunwind_object *object, const struct kunwind_found_file *found)
+static bool hand_over(struct kunwind_symbolizer_object *object, const struct kunwind_found_file *found)
 {
 	const struct wire_reply *reply = (const void *)object->symbolizer->reply;
 	bool dwarf = !object->no_dwarf && !(object->symbolizer->options.flags & KUNWIND_NO_DWARF);
@@ -243,7 +243,7 @@ static bool hand_over(struct kunwind_object *object, const struct kunwind_found_
 	return ok;
 }
 
-static bool open_file(struct kunwind_object *object)
+static bool open_file(struct kunwind_symbolizer_object *object)
 {
 	struct kunwind_found_file found;
 	int tries;
@@ -271,7 +271,7 @@ static bool open_file(struct kunwind_object *object)
 }
 
 /* Gives the object to the first back end that takes it. */
-static void find_backend(struct kunwind_object *object)
+static void find_backend(struct kunwind_symbolizer_object *object)
 {
 	const struct kunwind_backend *const *backend = object->symbolizer->options.backends;
 
@@ -285,7 +285,7 @@ static void find_backend(struct kunwind_object *object)
 	}
 }
 
-static bool open_object(struct kunwind_object *object)
+static bool open_object(struct kunwind_symbolizer_object *object)
 {
 	if (object->list)
 		return true;
@@ -294,7 +294,7 @@ static bool open_object(struct kunwind_object *object)
 	return object->backend || open_file(object);
 }
 
-const char *kunwind_object_why(struct kunwind_object *object)
+const char *kunwind_object_why(struct kunwind_symbolizer_object *object)
 {
 	if (object->state == KUNWIND_STATE_NEW)
 		open_object(object);
@@ -303,7 +303,7 @@ const char *kunwind_object_why(struct kunwind_object *object)
 	return object->no_dwarf ? dwarf_why(object->dwarf_state) : NULL;
 }
 
-bool kunwind_object_address(struct kunwind_object *object, uint64_t offset, uint64_t *address)
+bool kunwind_object_address(struct kunwind_symbolizer_object *object, uint64_t offset, uint64_t *address)
 {
 	const struct wire_reply *reply = (const void *)object->symbolizer->reply;
 	struct wire_request request = { .type = WIRE_VADDR, .address = offset };
@@ -384,7 +384,7 @@ static int lend(int fd)
 }
 
 /* Sends the file that the reply asks for, or none if it is not found. */
-static void give_split(struct kunwind_object *object, size_t len)
+static void give_split(struct kunwind_symbolizer_object *object, size_t len)
 {
 	const struct wire_reply *reply = (const void *)object->symbolizer->reply;
 	struct wire_request request = { .type = WIRE_SPLIT, .id = (uint32_t)object->slot,
@@ -411,7 +411,7 @@ static void give_split(struct kunwind_object *object, size_t len)
 	}
 }
 
-static bool ask_helper(struct kunwind_object *object, uint64_t address, bool exact,
+static bool ask_helper(struct kunwind_symbolizer_object *object, uint64_t address, bool exact,
 		       struct kunwind_answer *answer, struct kunwind_frame *frame)
 {
 	struct kunwind_symbolizer *symbolizer = object->symbolizer;
@@ -434,7 +434,7 @@ static bool ask_helper(struct kunwind_object *object, uint64_t address, bool exa
 	return true;
 }
 
-static bool ask_list(struct kunwind_object *object, uint64_t address, bool exact,
+static bool ask_list(struct kunwind_symbolizer_object *object, uint64_t address, bool exact,
 		     struct kunwind_answer *answer)
 {
 	struct kunwind_function function = { 0 };
@@ -448,7 +448,7 @@ static bool ask_list(struct kunwind_object *object, uint64_t address, bool exact
 	return kunwind_answer_add(answer, &function);
 }
 
-static const char *why_no_name(struct kunwind_object *object, const struct kunwind_frame *frame)
+static const char *why_no_name(struct kunwind_symbolizer_object *object, const struct kunwind_frame *frame)
 {
 	const char *why = kunwind_object_why(object);
 
@@ -460,7 +460,7 @@ static const char *why_no_name(struct kunwind_object *object, const struct kunwi
 }
 
 /* Stores an answer, then sets why, which depends on its number of functions. */
-static const struct kunwind_frame *keep(struct kunwind_object *object,
+static const struct kunwind_frame *keep(struct kunwind_symbolizer_object *object,
 					const struct kunwind_frame *frame, bool exact)
 {
 	const struct kunwind_frame *known =
@@ -484,7 +484,7 @@ void kunwind_prefetch(struct kunwind_symbolizer *symbolizer, const struct kunwin
 	unsigned int i, nr_wanted = 0, nr_sent = 0;
 
 	for (i = 0; i < nr && nr_wanted < KUNWIND_WANTED_MAX; i++) {
-		struct kunwind_object *object = wanted[i].object;
+		struct kunwind_symbolizer_object *object = wanted[i].object;
 
 		if (!kunwind_cache_find(symbolizer->cache, object, wanted[i].address,
 					wanted[i].exact) &&
@@ -520,7 +520,7 @@ void kunwind_prefetch(struct kunwind_symbolizer *symbolizer, const struct kunwin
 	}
 }
 
-void kunwind_resolve(struct kunwind_object *object, uint64_t address, bool exact,
+void kunwind_resolve(struct kunwind_symbolizer_object *object, uint64_t address, bool exact,
 		     struct kunwind_frame *frame)
 {
 	struct kunwind_symbolizer *symbolizer = object->symbolizer;
@@ -555,7 +555,7 @@ void kunwind_resolve(struct kunwind_object *object, uint64_t address, bool exact
 		frame->why = "out of memory";
 }
 
-void kunwind_object_resolve(struct kunwind_object *object, uint64_t address, bool exact,
+void kunwind_object_resolve(struct kunwind_symbolizer_object *object, uint64_t address, bool exact,
 			    struct kunwind_frame *frame)
 {
 	kunwind_cache_trim(object->symbolizer);

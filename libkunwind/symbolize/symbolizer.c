@@ -78,8 +78,8 @@ struct kunwind_symbolizer *kunwind_symbolizer_new(const struct kunwind_symbolize
 	if (!symbolizer)
 		return NULL;
 	set_options(symbolizer, options);
-	symbolizer->bucket = calloc(KUNWIND_BUCKETS, sizeof(struct kunwind_object *));
-	symbolizer->slot = calloc(KUNWIND_MAX_OPEN, sizeof(struct kunwind_object *));
+	symbolizer->bucket = calloc(KUNWIND_BUCKETS, sizeof(struct kunwind_symbolizer_object *));
+	symbolizer->slot = calloc(KUNWIND_MAX_OPEN, sizeof(struct kunwind_symbolizer_object *));
 	symbolizer->cache = kunwind_cache_new();
 	if (!own_options(symbolizer) || !symbolizer->bucket || !symbolizer->slot ||
 	    !symbolizer->cache) {
@@ -99,7 +99,7 @@ void kunwind_symbolizer_free(struct kunwind_symbolizer *symbolizer)
 	kunwind_helper_stop(&symbolizer->helper);
 	kunwind_kernel_free(symbolizer->kernel);
 	for (i = 0; symbolizer->bucket && i < KUNWIND_BUCKETS; i++) {
-		struct kunwind_object *object = symbolizer->bucket[i], *next;
+		struct kunwind_symbolizer_object *object = symbolizer->bucket[i], *next;
 
 		for (; object; object = next) {
 			next = object->next;

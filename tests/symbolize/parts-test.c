@@ -287,7 +287,7 @@ static void test_kallsyms(void)
 }
 
 /* Adds an answer with one function, @name. */
-static void keep(struct kunwind_cache *cache, struct kunwind_object *object, uint64_t address,
+static void keep(struct kunwind_cache *cache, struct kunwind_symbolizer_object *object, uint64_t address,
 		 bool exact, const char *name)
 {
 	struct kunwind_frame frame = { .object = object, .object_address = address };
@@ -298,7 +298,7 @@ static void keep(struct kunwind_cache *cache, struct kunwind_object *object, uin
 		abort();
 }
 
-static bool kept(const struct kunwind_cache *cache, const struct kunwind_object *object,
+static bool kept(const struct kunwind_cache *cache, const struct kunwind_symbolizer_object *object,
 		 uint64_t address, bool exact, const char *name)
 {
 	const struct kunwind_frame *frame = kunwind_cache_find(cache, object, address, exact);
@@ -374,7 +374,7 @@ static uint64_t spread(uint64_t i)
 static bool one_address(struct kunwind_symbolizer *symbolizer)
 {
 	enum { NR = 60000 };
-	static struct kunwind_object *objects[NR];
+	static struct kunwind_symbolizer_object *objects[NR];
 	struct kunwind_cache *cache = kunwind_cache_new();
 	bool good = true;
 	char name[32];
@@ -400,8 +400,8 @@ static bool one_address(struct kunwind_symbolizer *symbolizer)
  * if one of them is not found, or is found after a clear; @apart if an answer
  * for another object, or for another value of "exact", is found.
  */
-static void some_answers(struct kunwind_object *a, struct kunwind_object *b, uint64_t base, bool *good,
-			 bool *apart)
+static void some_answers(struct kunwind_symbolizer_object *a, struct kunwind_symbolizer_object *b,
+			 uint64_t base, bool *good, bool *apart)
 {
 	struct kunwind_cache *cache = kunwind_cache_new();
 	char name[32];
@@ -428,9 +428,9 @@ static void some_answers(struct kunwind_object *a, struct kunwind_object *b, uin
 
 static void test_answers(struct kunwind_symbolizer *symbolizer)
 {
-	struct kunwind_object *a = kunwind_symbolizer_object(symbolizer, "a", "", 1);
-	struct kunwind_object *b = kunwind_symbolizer_object(symbolizer, "b", "", 1);
-	struct kunwind_object *other = kunwind_symbolizer_object(symbolizer, "a", "", 2);
+	struct kunwind_symbolizer_object *a = kunwind_symbolizer_object(symbolizer, "a", "", 1);
+	struct kunwind_symbolizer_object *b = kunwind_symbolizer_object(symbolizer, "b", "", 1);
+	struct kunwind_symbolizer_object *other = kunwind_symbolizer_object(symbolizer, "a", "", 2);
 	bool good = true, apart = true;
 	unsigned int round;
 
@@ -448,7 +448,7 @@ static void test_answers(struct kunwind_symbolizer *symbolizer)
 
 static bool build_id_is(struct kunwind_symbolizer *symbolizer, const char *id, const char *want)
 {
-	const struct kunwind_object *object = kunwind_symbolizer_object(symbolizer, "id", id, 0);
+	const struct kunwind_symbolizer_object *object = kunwind_symbolizer_object(symbolizer, "id", id, 0);
 
 	return object && !strcmp(kunwind_object_build_id(object), want);
 }
@@ -564,7 +564,7 @@ static void test_helper(const char *self)
 		{ LIE_HUGE, 0, "helper: a name of 4 GB is not used" },
 	};
 	struct kunwind_symbolizer *symbolizer = kunwind_symbolizer_new(&options);
-	struct kunwind_object *object;
+	struct kunwind_symbolizer_object *object;
 	struct kunwind_frame frame;
 	struct stat st;
 	unsigned int i;

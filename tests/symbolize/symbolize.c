@@ -46,7 +46,7 @@ int main(int argc, char **argv)
 	struct kunwind_symbolizer_options options = { .size = sizeof(options), .debug_dirs = dirs };
 	struct kunwind_symbolizer_stats stats;
 	struct kunwind_symbolizer *symbolizer;
-	struct kunwind_object *object;
+	struct kunwind_symbolizer_object *object;
 	struct kunwind_frame frame;
 	bool inlines = false, only_why = false;
 	const char *why;

@@ -458,7 +458,7 @@ static void find_in_file(struct names *names, const struct question *question, i
 			 struct kunwind_frame *frame)
 {
 	const struct programs *programs = &names->programs;
-	struct kunwind_object *object = NULL;
+	struct kunwind_symbolizer_object *object = NULL;
 	uint64_t address;
 	size_t i = programs->nr;
 

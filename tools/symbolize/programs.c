@@ -24,7 +24,7 @@ struct removed {
 };
 
 struct mapped {
-	struct kunwind_object *object;
+	struct kunwind_symbolizer_object *object;
 	size_t program;
 };
 
@@ -155,7 +155,7 @@ static bool learn_map(struct programs *programs, struct program *program,
 	const char *path = kunwind_field_string(kunwind_event_field(event, "path"));
 	const char *build_id = kunwind_field_string(kunwind_event_field(event, "build_id"));
 	int own = number(event, "vtgid");
-	struct kunwind_object *object;
+	struct kunwind_symbolizer_object *object;
 	int64_t inode = 0;
 
 	if (own > 0)
@@ -222,7 +222,7 @@ bool programs_removed(const struct programs *programs, size_t program, uint64_t 
 	return false;
 }
 
-static struct kunwind_object *own_object(const struct programs *programs, size_t program,
+static struct kunwind_symbolizer_object *own_object(const struct programs *programs, size_t program,
 					 const char *path, size_t length)
 {
 	size_t i = programs->nr_mapped;
@@ -237,10 +237,10 @@ static struct kunwind_object *own_object(const struct programs *programs, size_t
 	return NULL;
 }
 
-struct kunwind_object *programs_object(const struct programs *programs, size_t program,
+struct kunwind_symbolizer_object *programs_object(const struct programs *programs, size_t program,
 				       const char *path, size_t length)
 {
-	struct kunwind_object *object = own_object(programs, program, path, length);
+	struct kunwind_symbolizer_object *object = own_object(programs, program, path, length);
 
 	/* a parent comes before its child in the list */
 	while (!object && programs->program[program].parent) {

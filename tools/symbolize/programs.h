@@ -57,7 +57,7 @@ bool programs_removed(const struct programs *programs, size_t program, uint64_t 
  * Returns the object at the first @length bytes of @path that the program, or the
  * one that forked it, mapped last; NULL: none.
  */
-struct kunwind_object *programs_object(const struct programs *programs, size_t program,
+struct kunwind_symbolizer_object *programs_object(const struct programs *programs, size_t program,
 				       const char *path, size_t length);
 
 #endif /* KUNWIND_SYMBOLIZE_PROGRAMS_H */

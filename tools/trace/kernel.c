@@ -199,7 +199,7 @@ bool kunwind_kernels_stack(struct kunwind_kernels *kernels, const bt_event *even
 			   const uint64_t *address, size_t nr, struct kunwind_frame *frames)
 {
 	const struct boot *boot = get_boot(kernels, event);
-	const struct kunwind_object *object;
+	const struct kunwind_symbolizer_object *object;
 	size_t i;
 
 	if (!boot)

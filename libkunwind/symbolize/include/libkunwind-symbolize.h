@@ -33,7 +33,7 @@ extern "C" {
 #endif
 
 struct kunwind_symbolizer;
-struct kunwind_object;		/* an ELF object (or other code), by path and build-id */
+struct kunwind_symbolizer_object;		/* an ELF object (or other code), by path and build-id */
 struct kunwind_history;
 struct kunwind_backend;
 
@@ -95,7 +95,7 @@ struct kunwind_function {
 
 struct kunwind_frame {
 	uint64_t address;		/* as given by the caller */
-	const struct kunwind_object *object;	/* NULL: no mapping known */
+	const struct kunwind_symbolizer_object *object;	/* NULL: no mapping known */
 	uint64_t object_address;	/* ELF virtual address in the object */
 	/* innermost inlined function first, the function itself last */
 	const struct kunwind_function *function;
@@ -116,11 +116,11 @@ static inline const struct kunwind_function *kunwind_frame_function(const struct
 }
 
 /* Of frame->object; never NULL. The build-id is "" if none is known. */
-const char *kunwind_object_path(const struct kunwind_object *object);
-const char *kunwind_object_build_id(const struct kunwind_object *object);
+const char *kunwind_object_path(const struct kunwind_symbolizer_object *object);
+const char *kunwind_object_build_id(const struct kunwind_symbolizer_object *object);
 
 /* Opens the object. Returns why it lacks names; NULL: nothing is wrong. */
-const char *kunwind_object_why(struct kunwind_object *object);
+const char *kunwind_object_why(struct kunwind_symbolizer_object *object);
 
 /*
  * Values of kunwind_object_why(), and of a frame's why: the helper process failed.
@@ -143,7 +143,7 @@ const char *kunwind_object_why(struct kunwind_object *object);
  * This opens no file yet. The same arguments give the same pointer, which is
  * valid as long as the symbolizer. Returns NULL when out of memory.
  */
-struct kunwind_object *kunwind_symbolizer_object(struct kunwind_symbolizer *symbolizer,
+struct kunwind_symbolizer_object *kunwind_symbolizer_object(struct kunwind_symbolizer *symbolizer,
 						 const char *path, const char *build_id,
 						 uint64_t inode);
 
@@ -151,7 +151,7 @@ struct kunwind_object *kunwind_symbolizer_object(struct kunwind_symbolizer *symb
  * Finds the ELF virtual address of the code at @offset in the file. False: the
  * file could not be opened, or no executable segment holds @offset.
  */
-bool kunwind_object_address(struct kunwind_object *object, uint64_t offset, uint64_t *address);
+bool kunwind_object_address(struct kunwind_symbolizer_object *object, uint64_t offset, uint64_t *address);
 
 /**
  * kunwind_object_resolve() - the functions that hold one address
@@ -159,7 +159,7 @@ bool kunwind_object_address(struct kunwind_object *object, uint64_t offset, uint
  * @exact: false for a return address, which belongs to the call before it
  * @frame: out; valid until the next call with this symbolizer
  */
-void kunwind_object_resolve(struct kunwind_object *object, uint64_t address, bool exact,
+void kunwind_object_resolve(struct kunwind_symbolizer_object *object, uint64_t address, bool exact,
 			    struct kunwind_frame *frame);
 
 /* ------------------------------------------------------------ kernel */
