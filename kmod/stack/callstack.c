@@ -18,12 +18,11 @@
  * previous walk.
  *
  * With interrupts off, in softirqs, in hard interrupts and in NMIs, a walk has
- * a quarter of the budget (core/walk/mem.h), because no other task can run on
- * this CPU during the walk, nor another softirq. On processors with IBT, LTTng
- * turns interrupts off around each user stack, for any event. On PREEMPT_RT all
- * walks have that budget, because preemption is off during the walk. In all
- * these contexts, and not for PREEMPT_RT alone, the average cost is also
- * limited (interrupt_budget.c).
+ * a quarter of the budget (core/walk/mem.h), because neither a task nor another
+ * softirq can run on this CPU during the walk. The average cost is also limited
+ * there (interrupt_budget.c). On processors with IBT, LTTng turns interrupts off
+ * around each user stack, for any event. On PREEMPT_RT, walks with interrupts on
+ * have a quarter of the budget, too, because preemption is off during the walk.
  */
 #include <linux/moduleparam.h>
 #include <linux/percpu.h>

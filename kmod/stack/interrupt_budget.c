@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * interrupt_budget.c - limit the average cost of walks in hard interrupts and
- * NMIs, and that of many walks with interrupts off
+ * NMIs, and of walks with interrupts off or in softirqs
  *
  * perf measures the time of its NMI handler. If the running average of 128
  * samples exceeds perf's limit, perf lowers perf_event_max_sample_rate (from
@@ -25,13 +25,15 @@
  *
  * Bursts: a task may cause thousands of events while it has interrupts off. For
  * example, a write to an eventfd wakes all threads that poll it, and a tracer
- * may record the stack of the waker with each wakeup. Softirqs cause as many,
- * for each packet or each callback of RCU, with the stack of the task that they
- * interrupt. So the walks of both have a bucket of their own, which time
- * refills: one token each 256 ns. An expensive walk spends a token in some 50
- * ns. A walk that finds the bucket empty has LEAST units, enough for 21 frames
- * with unwind information (any number if their rules are in the cache). Only a
- * walk that finds too few tokens reads the clock.
+ * may record the stack of the waker with each wakeup. Softirqs may cause as many
+ * events, for each packet or each callback of RCU, with the stack of the task
+ * that they interrupt. So walks with interrupts off and walks in softirqs share
+ * a second bucket, which time refills: one token each 256 ns. An expensive walk
+ * spends a token in some 50 ns. A walk that finds the bucket empty has LEAST
+ * units, enough for 21 frames with unwind information (any number if their rules
+ * are in the cache). Only a walk that finds too few tokens reads the clock. So
+ * the time of a pause before a burst counts when the first bucket is spent: a
+ * burst may spend twice CAPACITY before the limit holds.
  *
  * Memory: 16 bytes a CPU. Any context, with preemption off.
  */
@@ -51,7 +53,7 @@
 static DEFINE_PER_CPU(u32, tokens) = CAPACITY;
 /* Walks with interrupts off and walks in softirqs do not interrupt each other. */
 static DEFINE_PER_CPU(u32, burst_tokens) = CAPACITY;
-static DEFINE_PER_CPU(u64, burst_filled);	/* up to this time tokens were added, ns */
+static DEFINE_PER_CPU(u64, burst_filled);	/* tokens were added up to this time, ns */
 
 u32 notrace kunwind_interrupt_budget_take(u32 most)
 {

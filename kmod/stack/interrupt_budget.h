@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * interrupt_budget.h - limit the average cost of walks in hard interrupts and
- * NMIs, and that of many walks with interrupts off
+ * NMIs, and of walks with interrupts off or in softirqs
  *
  * Any context. Preemption is off from kunwind_interrupt_budget_take() to
  * kunwind_interrupt_budget_return().
@@ -20,8 +20,10 @@ u32 kunwind_interrupt_budget_take(u32 most);
 void kunwind_interrupt_budget_return(u32 units);
 
 /*
- * The same for a walk in a softirq, or with interrupts off and in no hard interrupt
- * or NMI: returns its budget, at most @most. spend(): it has spent @units.
+ * The same for a walk in a softirq, or for a walk with interrupts off that is in
+ * no hard interrupt or NMI. take() returns the budget of the walk, at most @most.
+ * spend() takes the @units that the walk has spent from the bucket. Preemption
+ * is off from take() to spend().
  */
 u32 kunwind_burst_budget_take(u32 most);
 void kunwind_burst_budget_spend(u32 units);

@@ -24,7 +24,8 @@
  * have found something else. The walk then ends with KUNWIND_BUDGET_SPENT.
  */
 #define KUNWIND_BUDGET		16384
-#define KUNWIND_BUDGET_URGENT	(KUNWIND_BUDGET / 4)	/* interrupts off, NMI, PREEMPT_RT */
+/* With interrupts off, in softirqs, hard interrupts and NMIs, and on PREEMPT_RT. */
+#define KUNWIND_BUDGET_URGENT	(KUNWIND_BUDGET / 4)
 #define KUNWIND_COST_LOOKUP	3	/* find the rule for an address: range, table, row */
 
 static __always_inline u32 kunwind_budget(const struct kunwind_walk *walk)
