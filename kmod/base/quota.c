@@ -86,7 +86,10 @@ struct kunwind_quota {
 };
 
 static struct hlist_head quotas[QUOTA_BUCKETS];
-/* The root of a container can become any user, so it could choose users of one bucket. */
+/*
+ * Root of a container can take any user id. Without a seed, it could choose ids
+ * whose quotas are all in one bucket.
+ */
 static u32 quota_seed;
 static DEFINE_SPINLOCK(quotas_lock);
 /*

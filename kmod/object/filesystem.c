@@ -42,8 +42,8 @@ struct filesystem {
 
 static struct hlist_head filesystems[FILESYSTEM_BUCKETS];
 /*
- * Users mount thousands of file systems in user namespaces, and can keep those
- * with chosen device numbers.
+ * A user can mount thousands of file systems in user namespaces. Without a seed,
+ * the user could keep those whose records are all in one bucket.
  */
 static u32 filesystem_seed;
 static DEFINE_SPINLOCK(filesystems_lock);	/* writes of the hash, epoch and objects */

@@ -106,8 +106,8 @@ void kunwind_snapshot_settle(struct kunwind_snapshot *snapshot);
 /*
  * Emits kunwind_map for each range that is alive, has a file or is the vDSO, is
  * not pending, and was not announced before. The range counts as announced
- * also if the event is off. Sleeps only if @may_sleep: lets other tasks run in
- * between.
+ * also if the event is off. @may_sleep: lets other tasks run after each event.
+ * Otherwise no sleep.
  */
 void kunwind_snapshot_announce(struct kunwind_snapshot *snapshot, pid_t tgid, bool may_sleep);
 

@@ -164,7 +164,10 @@ int kunwind_space_settle(unsigned long timeout);
 /* Returns whether mappings have changed since they were last read. */
 bool kunwind_space_dirty(struct kunwind_space *space);
 
-/* Announces @snapshot, unless the process to be named is not known. Sleeps if @may_sleep. */
+/*
+ * Announces @snapshot, unless the process to be named is not known. May sleep if
+ * @may_sleep.
+ */
 void kunwind_space_announce(struct kunwind_space *space, struct kunwind_snapshot *snapshot,
 			    bool may_sleep);
 

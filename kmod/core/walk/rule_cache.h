@@ -5,9 +5,9 @@
  * docs/unwinding.md describes the cache. An address has two places, next to
  * each other. A reader reads the entry's "after" first (regs_after.h), which
  * contains the sequence number, then the rule, and checks at last that "after"
- * has not changed. An interrupt of this CPU may write the entry meanwhile, so the
- * reads of addr, id and rule are in data_race(). rule_cache.c writes entries. Any context, NMI included; also
- * inside a window.
+ * has not changed. An interrupt of this CPU may write the entry meanwhile.
+ * Therefore data_race() marks the reads of addr, id and rule. rule_cache.c
+ * writes entries. Any context, NMI included; also inside a window.
  */
 #ifndef _KUNWIND_RULE_CACHE_H
 #define _KUNWIND_RULE_CACHE_H

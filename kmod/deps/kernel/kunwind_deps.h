@@ -149,8 +149,9 @@ static inline notrace u64 kunwind_mem_handler(const struct kunwind_mem *mem, u64
 }
 
 /*
- * A walk in an interrupt changes the counter of the task that it interrupts, and
- * restores it before it ends. KCSAN takes this for a race.
+ * pagefault_disable() counts in the current task. A walk in an interrupt changes
+ * the counter of the task that it interrupts, and restores it before the walk
+ * ends. KCSAN reports this as a race.
  */
 static __always_inline void kunwind_faults_off(void)
 {
