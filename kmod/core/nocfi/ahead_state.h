@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * ahead_state.h - what code_ahead.c knows about rsp, rbp and words of the stack at an
- * instruction
+ * ahead_state.h - what code_ahead.c knows about rsp, rbp, r10 and words of the
+ * stack at an instruction
  */
 #ifndef _KUNWIND_AHEAD_STATE_H
 #define _KUNWIND_AHEAD_STATE_H
@@ -14,7 +14,7 @@ enum base {
 	BASE_NONE,		/* not known */
 	BASE_RSP,		/* rsp at the first instruction */
 	BASE_RBP,
-	BASE_R10,		/* the value that r10 was read with from struct state's r10 */
+	BASE_R10,		/* the value of r10, read from the place state.r10 */
 };
 
 /* An address, in bytes above a base. */
@@ -35,7 +35,7 @@ struct state {
 	struct place rsp, rbp;
 	struct place pushed, pushed_rbp; /* where rbp was written last, and its value then */
 	struct place moved;	/* where the last mov to n(%rsp) wrote */
-	struct place r10;	/* of the word that r10 was read from */
+	struct place r10;	/* the place from which r10 was read */
 	struct place popped;	/* place of a popped word that a register still holds */
 	u8 popped_to;		/* that register */
 	bool back;		/* the last instruction pushed that register */
@@ -93,7 +93,7 @@ static inline void kunwind_walk_attr read_rbp(struct state *state, struct place 
 
 static inline void kunwind_walk_attr read_r10(struct state *state, struct place from)
 {
-	/* A place below the highest rsp may be written on the path. */
+	/* The path may have written a place below the highest rsp. */
 	state->r10 = from.base == BASE_RSP && from.off < state->highest ? (struct place){ } : from;
 }
 

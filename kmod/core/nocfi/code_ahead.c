@@ -25,8 +25,9 @@
  * and its return address need not follow a call (Go's asyncPreempt(), OpenJDK's
  * safepoint handler).
  *
- * A function whose stack gcc has realigned ends with lea -8(%r10), %rsp; ret. r10 is
- * then the caller's rsp, which the function has read from a word of its frame.
+ * A function whose stack gcc has realigned ends with lea -8(%r10), %rsp; ret.
+ * There, r10 has the caller's rsp, which the function has read from a word of
+ * its frame.
  *
  * A 32-bit function may take its arguments off the stack when it returns.
  * Therefore rsp is not known after a call in 32-bit code.

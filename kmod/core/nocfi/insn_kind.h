@@ -62,8 +62,9 @@ static inline bool kunwind_walk_attr marks_target(const struct kunwind_insn *ins
 /*
  * Whether an instruction after a call is padding between two sections: zeros
  * (lld), which decode as add %al, (%rax). If their number is odd, the first byte
- * of the next code is the ModRM byte. Any such add counts as zeros, except of
- * %al to memory at rbx, rsp or rbp: only these have the same value after a call.
+ * of the next code is the ModRM byte. Each add with this opcode counts as zeros,
+ * except an add of %al to memory at rbx, rsp or rbp: of the eight low registers,
+ * only these have the same value after a call.
  */
 static inline bool kunwind_walk_attr is_zeros(const struct kunwind_insn *insn)
 {
@@ -122,7 +123,10 @@ static inline bool kunwind_walk_attr begins_other(struct before *before,
 	return begins;
 }
 
-/* Arithmetic, test, mov, lea, push and return that do not write the register @reg. */
+/*
+ * Whether the instruction is arithmetic, test, mov, lea, push or return, and does
+ * not write the register @reg.
+ */
 static inline bool kunwind_walk_attr leaves_popped(const struct kunwind_insn *insn, u8 reg)
 {
 	const u8 op = insn->op;

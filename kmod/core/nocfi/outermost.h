@@ -23,10 +23,11 @@ bool kunwind_at_start(struct kunwind_walk *walk, u64 ip, u64 sp);
 bool kunwind_code_outermost(struct kunwind_mem *mem, u64 ra);
 
 /*
- * Whether the return address @ra, in the word at @slot of the stack, is in the frame
- * where a thread began, or in the function at the program's entry point. There, the
- * call must say where it leads (@by_known): another call may have left the word before
- * that function jumped away.
+ * Whether the word at @slot of the stack, with the return address @ra, is of the
+ * frame where a thread began, or of the function at the program's entry point. For
+ * the latter, the word must be where the instructions from the entry point leave
+ * it. The call must also say where it leads (@by_known), because a call through a
+ * register may have left the word before that function jumped away.
  */
 bool kunwind_returns_to_outermost(struct kunwind_walk *walk, u64 ra, u64 slot, bool by_known);
 

@@ -129,9 +129,11 @@ void kunwind_prove(struct kunwind_walk *walk, const struct kunwind_nocfi_frame *
 		   struct kunwind_candidate *c);
 
 /*
- * Whether the frame is of a function whose stack gcc has realigned, as @code says, and
- * has a return address. The function has pushed a copy of that address, directly above
- * the saved rbp. Sets all of @c except @c->resumes.
+ * The frame of a function whose stack gcc has realigned (@code->realigned) has a
+ * word with the caller's rsp. Whether the word below that rsp is the function's
+ * return address: it must follow a call, and equal the copy that the function has
+ * pushed directly above the saved rbp. If true, all of @c is set except
+ * @c->resumes.
  */
 bool kunwind_proof_realigned(struct kunwind_walk *walk, const struct kunwind_nocfi_frame *frame,
 			     const struct kunwind_code *code, struct kunwind_candidate *c);
