@@ -54,7 +54,7 @@ static const struct command {
 	  "  on   registers all processes of the system, in all namespaces: those that\n"
 	  "       run now, and new ones when they fork or exec. A process whose memory\n"
 	  "       map is locked is registered later\n"
-	  "  off  ends this. Processes that \"run\" or \"register\" registered stay so\n"
+	  "  off  ends this. Processes of \"run\" and \"register\" stay registered\n"
 	  "\n"
 	  "  --json  print an object with the new state, see kunwind-json(5)\n" },
 	{ "status", kunwind_cmd_status, "[--tsv|--json]",

@@ -71,7 +71,7 @@ bool kunwind_tool_number(const char *text, uint64_t max, uint64_t *number);
 /* Returns the process id in @text; -1 if @text is none. */
 int kunwind_tool_pid(const char *text);
 
-/* Returns whether the name of an output file is empty, after a message. */
+/* Returns whether the name of an output file is empty. If it is, prints a message. */
 bool kunwind_tool_is_empty(const char *output);
 
 /*

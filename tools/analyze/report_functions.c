@@ -60,7 +60,10 @@ static uint32_t *find_notes(const struct calls *calls)
 	return note;
 }
 
-/* Returns whether the node's function is in its stack again, further out; @guess: only guesses count. */
+/*
+ * Returns whether the node's function is in its stack again, further out.
+ * @guess: only frames that are guesses count.
+ */
 static bool is_again(const struct sums *sums, uint32_t node, bool guess)
 {
 	const struct calls *calls = sums->calls;

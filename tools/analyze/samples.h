@@ -191,7 +191,7 @@ bool samples_read(struct samples *samples, char *const *paths, int nr_paths,
  */
 uint32_t samples_stack(struct samples *samples, const struct kunwind_event_stack *stack, const char *comm);
 
-/* The same for the waker of a thread, whose stack the options do not select: it is not counted. */
+/* The same for a waker's stack that the options do not select: it is not counted. */
 uint32_t samples_waker_stack(struct samples *samples, const struct kunwind_event_stack *stack,
 			     const char *comm);
 

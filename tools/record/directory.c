@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /*
- * directory.c - the directory that a recording writes
+ * directory.c - make and lock the directory of a recording
  *
  * Two recordings must not write to one directory: LTTng would give their files the
- * same names. The directory is still empty while a recording starts, so it is locked
- * until the recording ends. Recordings that start in the same second without a name
- * get different ones.
+ * same names. It is not enough that the directory is empty, because it stays empty
+ * while a recording starts. So a recording locks the directory until the recording
+ * ends. Recordings without a name that start in the same second get different names.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -35,7 +35,10 @@ bool directory_is_empty(const char *path, const char *except)
 	return empty;
 }
 
-/* Makes directory->name; @existing: or takes an existing one that is empty. Returns an errno. */
+/*
+ * Makes and locks directory->name. @existing: it may exist, if it is empty.
+ * Returns 0 or an errno.
+ */
 static int take(struct directory *directory, bool existing)
 {
 	directory->made = !mkdir(directory->name, 0777);
@@ -57,7 +60,7 @@ static void unlock(struct directory *directory)
 	directory->lock = -1;
 }
 
-/* As take(), with the first name after the time that is not there yet. */
+/* As take(), with a name made from the time; a number follows it if it exists. */
 static int take_new(struct directory *directory)
 {
 	static char name[64];

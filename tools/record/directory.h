@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * directory.h - the directory that a recording writes
+ * directory.h - make and lock the directory of a recording
  */
 #ifndef KUNWIND_RECORD_DIRECTORY_H
 #define KUNWIND_RECORD_DIRECTORY_H
@@ -16,9 +16,9 @@ struct directory {
 };
 
 /*
- * Takes the directory @name, which is made if needed and must be empty. NULL: makes a
- * new one, named after the time, in the current directory. Sets all of @directory;
- * name points to static memory if @name is NULL. False: after a message.
+ * Makes the directory @name, or takes an existing empty one, and locks it. @name NULL:
+ * makes one in the current directory, with a name made from the time; directory->name
+ * then points to static memory. Sets all of @directory. False: after a message.
  */
 bool directory_take(struct directory *directory, const char *name);
 

@@ -29,11 +29,11 @@ struct search {
 	bool (*add)(const char *dir, void *data);
 	void *data;
 	size_t added;
-	struct stat *dir;	/* of those that were added */
+	struct stat *dir;	/* of the traces that were added */
 	bool copies;		/* add the copies; else the other traces */
 	bool others;		/* there are other traces: leave the copies out */
 	size_t passed;		/* traces that belong to the other walk */
-	size_t seen;		/* traces of both walks */
+	size_t seen;		/* traces of this argument, those of the other walk, too */
 };
 
 static bool is_added(const struct search *search, const struct stat *dir)

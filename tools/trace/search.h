@@ -9,9 +9,9 @@
 
 /*
  * Calls @add for the directory of each trace in and below @paths; not for copies by
- * "kunwind export --ctf", which it names on stderr, if there are other traces. Return:
- * false after a message on stderr, as for a path without a trace, or if @add returned
- * false.
+ * "kunwind export --ctf", which it names on stderr, if there are other traces. Returns
+ * false after a message on stderr (for example, if there is no trace at or below one of
+ * @paths), or if @add returned false.
  */
 bool kunwind_search(char *const *paths, int nr_paths, bool (*add)(const char *dir, void *data),
 		    void *data);

@@ -2,13 +2,13 @@
 /*
  * view.c - a directory that shows a trace without packets that are cut off
  *
- * It also leaves out files that are no part of the trace, such as a page or notes that
- * somebody has put beside the stream files: libbabeltrace2 takes them for streams.
- *
  * libbabeltrace2 does not open a trace with a stream file that ends inside a
  * packet. However, it skips what an index names as padding. The view has a
  * symbolic link for each file of the trace, and indices of its own for such
  * stream files (packets.c). Nothing of the trace is copied or changed.
+ *
+ * The view also has no link to files that do not belong to the trace, such as a page
+ * or notes beside the stream files, because libbabeltrace2 takes them for streams.
  *
  * Cost: a directory in $TMPDIR or /tmp, with 72 bytes for each packet of the files
  * that are cut off. It is removed when the trace is closed, when the program exits,
@@ -139,7 +139,7 @@ static char *join(const char *dir, const char *name, const char *end)
 
 static bool failed(const char *path)
 {
-	kunwind_tool_error("%s: %s (it is needed because files of the trace are left out; TMPDIR "
+	kunwind_tool_error("%s: %s (it is needed to leave out damaged or other files; TMPDIR "
 			   "names another directory)", path, strerror(errno));
 	return false;
 }
@@ -201,7 +201,7 @@ static bool is_stream_name(const char *name)
 	return number && number[1] && !number[1 + strspn(number + 1, "0123456789")];
 }
 
-/* Returns whether the file is no part of a trace, although libbabeltrace2 would read it. */
+/* Returns whether a file that libbabeltrace2 would read does not belong to the trace. */
 static bool is_foreign(const char *dir, const char *name)
 {
 	static const unsigned char magic[] = { 0xc1, 0x1f, 0xfc, 0xc1 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * view.h - a directory that shows a trace without packets that are cut off, and without
- * files of others
+ * files that do not belong to the trace
  */
 #ifndef KUNWIND_TRACE_VIEW_H
 #define KUNWIND_TRACE_VIEW_H
