@@ -14,9 +14,10 @@
  * addresses found, instructions of the most expensive of the eight walks.
  * "interrupt": the mean of 256 walks, because the budget of walks in interrupts
  * is limited on average, and then the most expensive of them. "spin" runs on
- * the stack each-loops until it is killed. "wake" writes to an eventfd that THREADS
- * threads poll, from the stack each-loops, and prints the instructions of the most
- * expensive of eight writes: each write wakes all threads, with interrupts off.
+ * the stack each-loops until it is killed. "wake" starts THREADS threads, which
+ * poll an eventfd, and writes to it eight times from the stack each-loops. A write
+ * wakes all threads, with interrupts off. Prints the instructions of the most
+ * expensive write.
  *
  *	words        each word follows a call of one function, whose code the walk decodes
  *	jumps        as words; the function consists of conditional jumps
@@ -54,7 +55,7 @@
 
 #define WALKS	8		/* WALKS and MOST as ROUNDS and MOST in kmod/count.c */
 #define MOST	1024
-#define FILL_US	20000		/* fills the budget of walks with interrupts off */
+#define FILL_US	20000		/* longer than the token bucket takes to fill */
 #define WORDS	8192
 #define CODE	0x4000
 #define AT	0x300		/* return address of the frame; calls have targets below it */

@@ -407,8 +407,8 @@ static bool drops_top(const struct shadow_thread *thread, u64 ip, u64 top)
 }
 
 /*
- * Whether the instruction is mov %reg, (%rsp). Or a pop of its own address: the
- * call before it reads rip. Or the first one of a return thunk.
+ * Whether the instruction is mov %reg, (%rsp); or a pop of its own address, where
+ * the call before it reads rip; or the first instruction of a return thunk.
  */
 static bool replaces_top(const struct shadow_thread *thread, u64 ip, u64 top)
 {

@@ -6,9 +6,10 @@ Usage: tests/third_party/guest.py LIBRARY PROGRAMS.tsv EXPLAINED.tsv [NAME]...
 
 Prints a line for each difference that EXPLAINED.tsv does not explain, and for each program
 that ends in another way than without the library. Then it prints the counts.
-EXPLAINED.tsv has the program and the place (globs), the verdict, and a heading of README. An explanation that explains nothing is an error, unless NAMEs (globs, or suites) say
-which programs to run. With KUNWIND_OTHERS_VERBOSE=1, the library prints both stacks. The
-exit status is 0 only if all differences are explained, and stacks were compared.
+EXPLAINED.tsv has the columns program (a glob), verdict, place (a glob), and heading of
+README. An explanation that explains nothing is an error, unless NAMEs (globs, or suites)
+say which programs to run. With KUNWIND_OTHERS_VERBOSE=1, the library prints both stacks.
+The exit status is 0 only if all differences are explained, and stacks were compared.
 """
 
 import collections

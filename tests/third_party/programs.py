@@ -28,7 +28,7 @@ BASE = ["-w", "-g1", "-rdynamic", "-pthread", "-I."]
 
 
 def compile_one(job):
-    """Tries the job's command lines in turn. Returns the path None if all fail."""
+    """Tries the job's command lines in turn. In the result, the path is None if all of them fail."""
     suite, name, folder, commands, path, libraries = job
     for command in commands:
         run = subprocess.run(command + ["-o", path], cwd=folder, stdin=subprocess.DEVNULL,

@@ -3,8 +3,8 @@
 #
 # directory.sh - tools/record/directory.c with several recordings at once
 #
-# A program links the object, and takes the place of several recorders: locks of a
-# directory that was opened twice conflict within one process, too.
+# A program links the object file, and acts as several recorders: if one process opens
+# a directory twice, the locks of both descriptors conflict, too.
 
 cd "$(dirname "$0")" || exit 1
 # shellcheck source=tests/vm/lib/tap.sh

@@ -181,27 +181,27 @@ static void test_called(void)
 	stack[0] = CODE + 0x802;
 	step(0x400, &reason, &how);
 	tap_ok(reason == KUNWIND_NO_RULE,
-	       "called: another word that follows a call lies below the entry point's return address");
+	       "called: no step if a word below the entry point's return address follows a call");
 	walk.regs.r[KUNWIND_RSP] = STACK;
 	stack[0] = 0x9000;
 	walk.mem.probe_slot = STACK;
 	walk.mem.probe_return = CODE + 0x802;
 	step(0x400, &reason, &how);
 	tap_ok(reason == KUNWIND_NO_RULE,
-	       "called: a return probe below the entry point's return address is not passed over");
+	       "called: no step if a probed return address lies below the entry point's return address");
 	walk.regs.r[KUNWIND_RSP] = STACK;
 	walk.mem.probe_slot = 0;
 	ranges->entry_sp = WORD(40);
 	step(0x400, &reason, &how);
 	tap_ok(reason == KUNWIND_NO_RULE,
-	       "called: a return address in the entry point's code does not count elsewhere on the stack");
+	       "called: no step if the entry point's return address is elsewhere on the stack");
 	walk.regs.r[KUNWIND_RSP] = STACK;
 	ranges->entry_sp = WORD(2);
 	bytes(0x43, "ff d0");
 	stack[1] = CODE + 0x45;
 	step(0x400, &reason, &how);
 	tap_ok(reason == KUNWIND_NO_RULE,
-	       "called: the entry point's return address does not count after a call through a register");
+	       "called: no step if the call at the entry point is through a register");
 	ranges->entry = ranges->entry_sp = 0;
 
 	/* a JIT's frame pointer; the words below it cannot be read */
@@ -253,7 +253,7 @@ static void test_realigned(void)
 	stack[3]--;
 	stack[1] = WORD(4);
 	step(0x400, &reason, &how);
-	tap_ok(reason == KUNWIND_NO_RULE, "realigned: the copy is not its own original");
+	tap_ok(reason == KUNWIND_NO_RULE, "realigned: the copy is not taken for the return address");
 	walk.regs.r[KUNWIND_RSP] = STACK;
 	stack[1] = WORD(8);
 	stack[3] = stack[7] = CODE + 0x900;

@@ -94,7 +94,7 @@ static void test_who(void)
 	kunwind_quota_put(p);
 	tap_ok(users() == 4, "who: the status shows four users");
 	status_ends = true;
-	tap_ok(!users(), "who: a status whose reader is killed does not go on");
+	tap_ok(!users(), "who: the status ends early if its reader is killed");
 	status_ends = false;
 	quotas_lock.taken = 0;
 	users();
@@ -371,11 +371,11 @@ static void test_buckets(void)
 	unsigned int n, moved = 0;
 	u32 uid = 1;
 
-	/* numbers for which one multiplication gives the same bucket */
+	/* ids that hash_32(), which has no seed, puts into one bucket */
 	for (n = 0; n < CHOSEN; uid++)
 		if (!hash_32(uid, 10))
 			p[n++] = quota(uid, &init_user_ns, &init_pid_ns);
-	tap_ok(longest() <= 16, "buckets: %u users with chosen numbers are not in one bucket: at most %u",
+	tap_ok(longest() <= 16, "buckets: of %u users with chosen ids, at most %u share a bucket",
 	       CHOSEN, longest());
 	for (n = 0; n < CHOSEN; n++) {
 		key[n] = p[n]->key;
@@ -385,7 +385,7 @@ static void test_buckets(void)
 	kunwind_quota_init();
 	for (n = 0; n < CHOSEN; n++)
 		moved += quota_bucket(key[n]) != place[n];
-	tap_ok(moved > CHOSEN / 2, "buckets: they are others each time the module is loaded");
+	tap_ok(moved > CHOSEN / 2, "buckets: another seed moves most of the users");
 }
 
 int main(void)

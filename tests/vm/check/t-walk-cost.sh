@@ -6,7 +6,8 @@
 # tests/bench/hostile.c makes stacks whose walks are as expensive as possible
 # and counts the instructions of stack_trace_save_user(), in a VM whose TSC
 # counts instructions (--icount). With interrupts off a walk has a quarter of
-# the budget. In hard interrupts the average is limited, too. With the event
+# the budget. In hard interrupts, and for many walks in a row with interrupts
+# off, the average is limited, too. With the event
 # kunwind_callstack on, the walk finds up to 4,096 frames and writes them to the
 # ring buffer.
 #
