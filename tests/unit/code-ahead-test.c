@@ -582,7 +582,8 @@ static void test_realigned(void)
 		tap_ok(found == cases[i].found &&
 		       (!found || (code.realigned && code.depth == cases[i].depth &&
 				   code.frame == cases[i].frame && code.rbp_at == cases[i].rbp_at)),
-		       "code ahead, realigned stack: %s%s", cases[i].name, cases[i].found ? "" : ": no answer");
+		       "code ahead, realigned stack: %s%s", cases[i].name,
+		       cases[i].found ? "" : ": no answer");
 	}
 }
 
