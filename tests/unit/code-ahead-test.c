@@ -569,6 +569,8 @@ static void test_realigned(void)
 		{ "mov $1, %r10", "4c 8b 55 f8 49 c7 c2 01 00 00 00 c9 49 8d 62 f8 c3", false, 0, 0, 0 },
 		{ "mov -8(%rbp), %r10d", "44 8b 55 f8 c9 49 8d 62 f8 c3", false, 0, 0, 0 },
 		{ "rbp is not restored", "4c 8b 55 f8 49 8d 62 f8 c3", false, 0, 0, 0 },
+		{ "r10 was read again, above itself", "4c 8b 55 f8 49 8d 62 f8 41 5a 5d 49 8d 62 f8 c3",
+		  false, 0, 0, 0 },
 		{ "r10 was pushed on the way", "41 52 41 5a 5d 49 8d 62 f8 c3", false, 0, 0, 0 },
 	};
 	u32 i;

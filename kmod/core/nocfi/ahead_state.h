@@ -93,8 +93,13 @@ static inline void kunwind_walk_attr read_rbp(struct state *state, struct place 
 
 static inline void kunwind_walk_attr read_r10(struct state *state, struct place from)
 {
-	/* The path may have written a place below the highest rsp. */
-	state->r10 = from.base == BASE_RSP && from.off < state->highest ? (struct place){ } : from;
+	/*
+	 * The path may have written a place below the highest rsp. A place above an
+	 * earlier r10 is not kept, because only the last r10 is known.
+	 */
+	if (from.base == BASE_R10 || (from.base == BASE_RSP && from.off < state->highest))
+		from = (struct place){ };
+	state->r10 = from;
 }
 
 /* @reg is written to the stack; ~0: something else is. */
