@@ -13,6 +13,7 @@ import subprocess
 import tempfile
 
 import ctf
+import pprof
 import tap
 from tap import check, same
 
@@ -168,34 +169,11 @@ def test_guess(work):
     same("a function's guessed frames: the weight of their samples", [row["guessed"] for row in rows], [3 * MS])
 
 
-def fields(data):
-    """The fields of a protobuf message: [(number, value)...]."""
-    at, found = 0, []
-
-    def varint():
-        nonlocal at
-        value = shift = 0
-        while True:
-            byte = data[at]
-            at, value, shift = at + 1, value | (byte & 0x7f) << shift, shift + 7
-            if byte < 0x80:
-                return value
-
-    while at < len(data):
-        tag = varint()
-        value = varint()
-        if tag & 7 == 2:
-            value, at = data[at:at + value], at + value
-        found.append((tag >> 3, value))
-    return found
-
-
-def value_types(trace):
-    """The sample types of a pprof profile, with their units."""
-    profile = fields(gzip.decompress(subprocess.run([KUNWIND, "export", "--pprof", trace], capture_output=True, check=True).stdout))
-    text = [value.decode() for number, value in profile if number == 6]
-    types = [dict(fields(value)) for number, value in profile if number == 1]
-    return {text[kind[1]]: text[kind[2]] for kind in types}
+def units_of(trace):
+    """The value types of the trace's pprof profile, with their units."""
+    path = trace + ".pb.gz"
+    run("export", "--pprof", "-o", path, trace)
+    return pprof.Profile(path).units
 
 
 def test_cycles(work):
@@ -206,12 +184,12 @@ def test_cycles(work):
     said = run("report", directory).stderr
     check("cycles: a message says that the weights are no time", "1 ns means 1 cycle" in said, said)
     units = {"events": "count", "blocked": "nanoseconds", "off-cpu": "nanoseconds", "lock": "nanoseconds", "cpu": "cycles"}
-    same("cycles: the unit in a pprof profile", value_types(directory), units)
+    same("cycles: the unit in a pprof profile", units_of(directory), units)
     trace = Samples()
     trace.sample(MS, APP, 3000000, [A, MAIN, START])
     directory = os.path.join(work, "no-cycles")
     trace.write(directory)
-    same("pprof: the units of samples by the clock cpu-clock", value_types(directory), {**units, "cpu": "nanoseconds"})
+    same("pprof: the units of samples by the clock cpu-clock", units_of(directory), {**units, "cpu": "nanoseconds"})
 
 
 def main():

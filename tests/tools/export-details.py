@@ -5,7 +5,6 @@
 exports.py opens the exported files with the programs that read these formats.
 """
 
-import gzip
 import json
 import os
 import re
@@ -16,62 +15,13 @@ import tempfile
 import analyze
 import ctf
 import perfetto
+import pprof
 import tap
 from analyze import APP, BIAS, run, stack
 from tap import check, same
 from waits import PRIVATE, WAIT, Scene, convoy
 
 tap.suite = "export details"
-
-
-def varint(data, at):
-    value = shift = 0
-    while True:
-        value |= (data[at] & 0x7f) << shift
-        at, shift = at + 1, shift + 7
-        if not data[at - 1] & 0x80:
-            return value, at
-
-
-def fields(data):
-    """Returns the fields of a protobuf message: {number: [value or bytes...]}."""
-    found, at = {}, 0
-    while at < len(data):
-        key, at = varint(data, at)
-        value, at = varint(data, at)
-        if key & 7 == 2:
-            value, at = data[at:at + value], at + value
-        found.setdefault(key >> 3, []).append(value)
-    return found
-
-
-def packed(data):
-    found, at = [], 0
-    while at < len(data):
-        value, at = varint(data, at)
-        found.append(value)
-    return found
-
-
-class Profile:
-    """What kunwind export --pprof writes."""
-
-    def __init__(self, path):
-        with gzip.open(path) as file:
-            self.data = fields(file.read())
-        self.strings = [text.decode() for text in self.data[6]]
-        self.functions = {f[1][0]: (self.strings[f[2][0]], self.strings[f.get(4, [0])[0]]) for f in map(fields, self.data[5])}
-        self.mappings = {self.strings[m[5][0]]: m[3][0] for m in map(fields, self.data[3])}
-
-    def samples(self):
-        """Returns (labels, values) of each sample."""
-        found = []
-        for sample in map(fields, self.data[2]):
-            labels = {}
-            for label in map(fields, sample.get(3, [])):
-                labels[self.strings[label[1][0]]] = self.strings[label[2][0]] if 2 in label else label[3][0]
-            found.append((labels, packed(sample[2][0])))
-        return found
 
 
 def export(form, name, trace, *options):
@@ -127,7 +77,7 @@ def test_names(program, symbols, build_id):
     both = os.path.join(WORK, "hosts")
     made("here", "first").write(os.path.join(both, "here"))
     made("there", "second").write(os.path.join(both, "there"))
-    profile = Profile(export("pprof", "hosts-of-both", both))
+    profile = pprof.Profile(export("pprof", "hosts-of-both", both))
     same("pprof: a process has the name of its main thread in the same trace", sorted(
         (labels["thread"], labels["process"]) for labels, _ in profile.samples()),
          [("first", "first"), ("second", "second"), ("worker", "first"), ("worker", "second")])
@@ -141,7 +91,7 @@ def test_names(program, symbols, build_id):
             trace.add(time, "syscall_entry_" + call, (100, 1000 + i, "t%d" % i), at)
             trace.add(time + 10, "syscall_exit_" + call, (100, 1000 + i, "t%d" % i), (), ctf.RETURN, [0])
             time += 20
-    samples = Profile(export("pprof", "threads", trace)).samples()
+    samples = pprof.Profile(export("pprof", "threads", trace)).samples()
     same("pprof: 1,200 threads with three stacks each", (len(samples), {tuple(values) for _, values in samples},
          sorted(labels["tid"] for labels, _ in samples)[::3]), (3600, {(2, 20, 0, 0, 0)}, list(range(1000, 2200))))
     if not shutil.which("protoc"):
@@ -176,7 +126,7 @@ def test_files():
     helpers = [int(line.split()[0], 16) for line in tap.run("nm", program).splitlines() if line.endswith(" helper")]
     for number, address in enumerate(helpers):
         trace.add(1000 + number, "event", APP, [BIAS + address + 1])
-    profile = Profile(export("pprof", "files", trace))
+    profile = pprof.Profile(export("pprof", "files", trace))
     same("pprof: functions of one name in two files", sorted(os.path.basename(file) for name, file in profile.functions.values()
          if name == "helper"), ["one.c", "two.c"])
 
@@ -184,7 +134,7 @@ def test_files():
 def test_locks(program, symbols, build_id):
     scene = Scene(WORK, "convoy", program, symbols, build_id)
     convoy(scene, WAIT | PRIVATE, 2)
-    samples = Profile(export("pprof", "lock", scene.trace)).samples()
+    samples = pprof.Profile(export("pprof", "lock", scene.trace)).samples()
     same("pprof: time blocked by locks, at the holders' stacks", sorted(tuple(values) for _, values in samples if values[3]),
          [(0, 0, 0, 8010, 0), (0, 0, 0, 12020, 0)])
 
