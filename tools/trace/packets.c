@@ -101,14 +101,20 @@ static bool is_copy(const uint8_t *map, uint64_t size)
 					      !memcmp(map + sizes.packet / 8, map, SAME)));
 }
 
-static bool read_all(struct kunwind_packets *packets, const uint8_t *map)
+bool kunwind_packets_begin(const void *bytes, size_t nr)
 {
 	const uint32_t magic = PACKET_MAGIC;
+
+	return !memcmp(bytes, &magic, nr < sizeof(magic) ? nr : sizeof(magic));
+}
+
+static bool read_all(struct kunwind_packets *packets, const uint8_t *map)
+{
 	const uint64_t size = packets->size;
 	struct header header;
 	uint64_t at, next;
 
-	if (memcmp(map, &magic, size < sizeof(magic) ? size : sizeof(magic)) || is_copy(map, size))
+	if (!kunwind_packets_begin(map, size) || is_copy(map, size))
 		return false;
 	for (at = 0; at < size; at = next) {
 		bool whole = size - at >= sizeof(header);

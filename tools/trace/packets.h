@@ -23,6 +23,9 @@ struct kunwind_packets {
 	uint64_t end;		/* of the last whole packet */
 };
 
+/* Returns whether the first @nr bytes of a file can be the beginning of a packet. */
+bool kunwind_packets_begin(const void *bytes, size_t nr);
+
 /**
  * kunwind_packets_read() - read the headers of all packets of a stream file
  * Return: false if the file cannot be read, is empty, does not begin as packets of

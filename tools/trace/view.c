@@ -204,8 +204,7 @@ static bool is_stream_name(const char *name)
 /* Returns whether a file that libbabeltrace2 would read does not belong to the trace. */
 static bool is_foreign(const char *dir, const char *name)
 {
-	static const unsigned char magic[] = { 0xc1, 0x1f, 0xfc, 0xc1 };
-	unsigned char start[sizeof(magic)];
+	unsigned char start[sizeof(uint32_t)];
 	char *path = join(dir, name, "");
 	struct stat st;
 	ssize_t n = 0;
@@ -219,7 +218,7 @@ static bool is_foreign(const char *dir, const char *name)
 		n = read(fd, start, sizeof(start));
 		close(fd);
 	}
-	return n > 0 && memcmp(start, magic, (size_t)n);
+	return n > 0 && !kunwind_packets_begin(start, (size_t)n);
 }
 
 /* Adds the file @name of @dir to the view. */
