@@ -13,14 +13,20 @@ static void is_replaced(void)
 	objects[1].state = KUNWIND_OBJECT_READY;
 }
 
-static void test_wait_announces(void)
+/* Reads two mappings of code; @during runs while the task waits for the second one's table. */
+static void read_and_wait(void (*during)(void))
 {
-	begin();
 	map(AT(0), 0x2000, VM_EXEC, &files[0], 0);
 	map(AT(1), 0x2000, VM_EXEC, &files[1], 0);
 	objects[1].state = KUNWIND_OBJECT_PENDING;
-	during_wait = is_replaced;
+	during_wait = during;
 	reads(false);
+}
+
+static void test_wait_announces(void)
+{
+	begin();
+	read_and_wait(is_replaced);
 	tap_ok(told == 1, "mapping replaced during a wait for its table: it is not announced");
 	end("mapping replaced during a wait");
 }
@@ -42,11 +48,7 @@ static void is_ready(void)
 static void test_announces_long(void)
 {
 	begin();
-	map(AT(0), 0x2000, VM_EXEC, &files[0], 0);
-	map(AT(1), 0x2000, VM_EXEC, &files[1], 0);
-	objects[1].state = KUNWIND_OBJECT_PENDING;
-	during_wait = is_ready;
-	reads(false);
+	read_and_wait(is_ready);
 	tap_ok(told == 2 && told_before == 1, "announce: other tasks may run after each mapping");
 	meanwhile = NULL;
 	end("announce");
