@@ -222,8 +222,9 @@ bool programs_removed(const struct programs *programs, size_t program, uint64_t 
 	return false;
 }
 
-static struct kunwind_symbolizer_object *own_object(const struct programs *programs, size_t program,
-					 const char *path, size_t length)
+static struct kunwind_symbolizer_object *own_object(const struct programs *programs,
+						    size_t program, const char *path,
+						    size_t length)
 {
 	size_t i = programs->nr_mapped;
 
@@ -238,7 +239,7 @@ static struct kunwind_symbolizer_object *own_object(const struct programs *progr
 }
 
 struct kunwind_symbolizer_object *programs_object(const struct programs *programs, size_t program,
-				       const char *path, size_t length)
+						  const char *path, size_t length)
 {
 	struct kunwind_symbolizer_object *object = own_object(programs, program, path, length);
 

@@ -58,6 +58,6 @@ bool programs_removed(const struct programs *programs, size_t program, uint64_t 
  * one that forked it, mapped last; NULL: none.
  */
 struct kunwind_symbolizer_object *programs_object(const struct programs *programs, size_t program,
-				       const char *path, size_t length);
+						  const char *path, size_t length);
 
 #endif /* KUNWIND_SYMBOLIZE_PROGRAMS_H */
