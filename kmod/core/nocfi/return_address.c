@@ -429,8 +429,7 @@ bool kunwind_walk_attr kunwind_proof_realigned(struct kunwind_walk *walk,
 
 	c->proof = KUNWIND_PROOF_NO_CALL;
 	c->by_calls = false;
-	if (by_rbp && (!frame->bp_known || frame->bp < frame->sp ||
-		       frame->bp - frame->sp > KUNWIND_FRAME_MOST))
+	if (by_rbp && !kunwind_bp_above(frame, frame->sp))
 		return false;
 	if ((at & 7) || !kunwind_read_word(&walk->mem, at, &sp) ||
 	    !kunwind_read_word(&walk->mem, saved_rbp + 8, &copy))

@@ -45,6 +45,12 @@ struct kunwind_nocfi_frame {
 	u32 *tails;		/* instructions that the step may still read for tail calls */
 };
 
+/* Whether rbp is known, not below @sp, and at most KUNWIND_FRAME_MOST above it. */
+static __always_inline bool kunwind_bp_above(const struct kunwind_nocfi_frame *frame, u64 sp)
+{
+	return frame->bp_known && frame->bp - sp <= KUNWIND_FRAME_MOST;
+}
+
 static __always_inline u8 kunwind_byte(u64 word, u32 n)
 {
 	return word >> 8 * n;

@@ -102,7 +102,7 @@ static bool kunwind_walk_attr at_frame_pointer(struct kunwind_walk *walk,
 	u64 bp = frame->bp;
 	s8 at;
 
-	if (!frame->bp_known || bp & 7 || bp < frame->sp || bp - frame->sp > KUNWIND_FRAME_MOST)
+	if (bp & 7 || !kunwind_bp_above(frame, frame->sp))
 		return false;
 	c->slot = bp + 8;
 	if (!kunwind_read_word(&walk->mem, bp, saved) ||
@@ -210,7 +210,7 @@ static bool kunwind_walk_attr return_by(struct kunwind_walk *walk,
 	    (code.calls || kunwind_exact_pushed(walk, frame, code.pushed, c, &found)))
 		return !code.calls && found;
 	if (code.depth < 0) {
-		if (!frame->bp_known || frame->bp < sp || frame->bp - sp > KUNWIND_FRAME_MOST ||
+		if (!kunwind_bp_above(frame, sp) ||
 		    !returns_by(walk, frame, frame->bp + code.frame, true, c))
 			return false;
 		/* As below: the code may be another function's, and rbp a caller's. */
@@ -572,7 +572,7 @@ static bool kunwind_walk_attr from_entry(struct kunwind_walk *walk,
 	kunwind_cached_code_read(&walk->mem, entry, frame->ip, &code);
 	if (code.depth >= 0)
 		slot = frame->sp + code.depth;
-	else if (code.frame >= 0 && frame->bp_known && frame->bp - frame->sp <= KUNWIND_FRAME_MOST)
+	else if (code.frame >= 0 && kunwind_bp_above(frame, frame->sp))
 		slot = frame->bp + code.frame;
 	else
 		return false;
