@@ -55,16 +55,32 @@ def words(line, name, count):
 
 
 def samples(directory):
-    """Yields each sample, with the addresses of its user stack."""
-    stacks = ktrace.WholeStacks()
+    """
+    Yields each sample, with the addresses of its user stack.
+
+    LTTng records events some time before it dumps the state, where all stacks
+    are defined again. Until then, an event can have a stack whose definition is
+    older than the trace (docs/limits.md). Such a sample is left out. Definitions
+    last a second, so this is an error later in the trace.
+    """
+    stacks, begin, missing = ktrace.WholeStacks(), None, 0
     for event in ktrace.events(directory):
         if event.name != "kunwind_sample":
             continue
-        sample = Sample(event.line)
-        if sample.stack:
-            sample.addresses, _ = stacks.whole(sample.stack, sample.base, sample.shared,
-                                               sample.addresses, None)
+        sample, time = Sample(event.line), event.time
+        begin = time if begin is None else begin
+        try:
+            if sample.stack:
+                sample.addresses, _ = stacks.whole(sample.stack, sample.base, sample.shared,
+                                                   sample.addresses, None)
+        except KeyError:
+            if time - begin >= 1:
+                raise
+            missing += 1
+            continue
         yield sample
+    if missing:
+        print(f"# {missing} samples have stacks that were defined before the trace began", file=sys.stderr)
 
 
 class Functions:
