@@ -130,6 +130,11 @@ static const struct nocfi_case cases[] = {
 	  .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
 	{ "frame pointer below the stack pointer", IN_F, STACK - 16, { CALL_F }, { { 0, 0 } },
 	  .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
+	/* The first function takes four words off, among them what would be a frame of F. */
+	{ "a caller's frame pointer below its stack pointer", LIB + 0x40, AT(1),
+	  { { LIB + 0x40, "48 83 c4 20 c3", 0 }, { LIB + 0x178, "ff d0", 0 }, CALL_F },
+	  { { 1, 0 }, { 2, RET_F }, { 4, LIB + 0x17a } }, .found = { LIB + 0x40, LIB + 0x17a },
+	  .trust = { REGS, CODE }, .reason = KUNWIND_NO_TABLE },
 	{ "frame pointer far away", IN_F, STACK + (2 << 20), { CALL_F }, { { 0, 0 } }, .found = { IN_F },
 	  .reason = KUNWIND_NO_TABLE },
 	{ "frame pointer, no call", IN_F, AT(4), { CALL_F }, { { 4, 0 }, { 5, RET_F - 1 } },
