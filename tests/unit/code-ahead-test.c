@@ -609,6 +609,8 @@ static void test_by_frame(void)
 		{ "mov 8(%rax), %esp; pop %rbp; ret", "8b 60 08 5d c3", false },
 		{ "pop %rbp; ret", "5d c3", false },
 		{ "a return before the switch", "5d c3 48 8b 60 08 5d c3", false },
+		{ "mov %rbx, %rsp; mov -8(%rbp), %r10; leave; lea -8(%r10), %rsp; ret",
+		  "48 89 dc 4c 8b 55 f8 c9 49 8d 62 f8 c3", false },
 	};
 	u32 i;
 

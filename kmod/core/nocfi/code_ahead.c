@@ -618,5 +618,6 @@ bool kunwind_walk_attr kunwind_code_ahead_by_frame(struct kunwind_mem *mem, u64 
 {
 	struct kunwind_code code;
 
-	return follow(mem, false, from, 0, true, &code) && code.rbp_at == 8;
+	/* A realigned stack's rsp comes from r10, so the caller's is not rbp + 16. */
+	return follow(mem, false, from, 0, true, &code) && !code.realigned && code.rbp_at == 8;
 }
