@@ -64,8 +64,10 @@ u64 kunwind_walk_attr kunwind_nocfi_return(struct kunwind_walk *walk, u64 ra, u6
 	 */
 	if (ra & 0xfff || !ra)
 		return ra;
-	real = kunwind_mem_return(&walk->mem, slot, &looked);
 	/* If the budget is spent, the walk discards this step. */
+	if (!walk->mem.left)
+		return ra;
+	real = kunwind_mem_return(&walk->mem, slot, &looked);
 	kunwind_pay(&walk->mem, looked);
 	return real && kunwind_ranges_live(walk->ranges, real - 1) ? real : ra;
 }
