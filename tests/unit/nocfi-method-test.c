@@ -190,7 +190,8 @@ static void test_called(void)
 	tap_ok(reason == KUNWIND_NO_RULE,
 	       "called: no step if a probed return address lies below the entry point's return address");
 	walk.mem.left = 2;
-	tap_ok(kunwind_nocfi_return(&walk, 0x9000, STACK) == CODE + 0x802, "a probed return address is looked up");
+	tap_ok(kunwind_nocfi_return(&walk, 0x9000, STACK) == CODE + 0x802,
+	       "a probed return address is looked up");
 	walk.mem.left = 0;
 	tap_ok(kunwind_nocfi_return(&walk, 0x9000, STACK) == 0x9000,
 	       "no probed return address is looked up once the budget is spent");
