@@ -84,7 +84,8 @@ def vaddr(path, offset):
     return None
 
 
-def _text(path, address, size):
+def text(path, address, size):
+    """The bytes at an ELF virtual address; fewer at the end of a segment."""
     for start, begin, length in segments(path)[0]:
         if begin <= address < begin + length:
             with open(path, "rb") as file:
@@ -110,9 +111,9 @@ def _stripped_i386(path, entry):
                       if offset <= at < offset + size), None)
         if begin is not None:
             yield begin, begin + 45, "clone3"
-    text = _text(path, entry, 128)
-    jump = text.find(b"\xff\xe7")
-    if entry and text.startswith(b"\x89\xe0") and jump > 0:
+    code = text(path, entry, 128)
+    jump = code.find(b"\xff\xe7")
+    if entry and code.startswith(b"\x89\xe0") and jump > 0:
         yield entry, entry + jump + 2, "_start of ld.so"
 
 
@@ -131,8 +132,8 @@ def entries(path):
     for name, address, size in symbols:
         if name == "_dl_start_user":
             # has no size; ends at the jump to the program, jmp *%r12 or *%edi
-            text = _text(path, address, 128)
-            jump = re.search(rb"\x41\xff\xe4|\xff\xe7", text)
+            code = text(path, address, 128)
+            jump = re.search(rb"\x41\xff\xe4|\xff\xe7", code)
             size = jump.end() if jump else 0
         if name in THREAD_ENTRIES and size > 0:
             found.append((address, address + size, name))
@@ -141,8 +142,8 @@ def entries(path):
         # A program's _start has one call, which returns to a hlt. ld.so's has a
         # call that returns to _dl_start_user, see above.
         found.append((entry, entry, "entry"))
-        text = _text(path, entry, 64)
-        halt = re.search(rb"\xff\x15....\xf4|\xff\x93....\xf4|\xe8....\xf4|\x67\xe8....\xf4", text,
+        code = text(path, entry, 64)
+        halt = re.search(rb"\xff\x15....\xf4|\xff\x93....\xf4|\xe8....\xf4|\x67\xe8....\xf4", code,
                          re.DOTALL)
         if halt:
             found.append((entry + halt.end() - 1, entry + halt.end() - 1, "_start"))
