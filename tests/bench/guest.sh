@@ -83,4 +83,7 @@ begin '' kunwind_sample
 until [ -n "$(kunwind status --tsv | awk -F '\t' '$1 == "sampler" && $2 != "off"')" ]; do sleep 0.1; done
 printf 'sample\t20 frames\t%d\n' "$("$dir/event" register sampled)"
 end
+# Stock perf's, by frame pointers.
+printf 'sample\tstock perf record -g, 20 frames\t%d\n' \
+	"$(perf record -q -g -e cpu-clock -F 997 -o /tmp/bench-perf.data -- "$dir/event-fp" sampled)"
 rmmod kunwind_bench
