@@ -222,6 +222,26 @@ def test_exports(trace, work):
         tap.skip("export --perfetto of a window: slices", "no protoc")
 
 
+def test_unselected(work):
+    """A thread that waits for a lock, and the call of the holder: options may select neither."""
+    waiter, holder, nobody = (100, 101, "waiter"), (100, 102, "holder"), (0, 0, "swapper/0")
+    trace = ctf.Trace()
+    trace.add(BEGIN, "syscall_entry_futex", waiter, [0x1111], ctf.FUTEX, [0x7000, 0x80, 2])
+    trace.add(1100, "sched_switch", waiter, [0x1111], ctf.SWITCH, [101, 1, 0])
+    trace.add(5000, "syscall_entry_futex", holder, [0x2222], ctf.FUTEX, [0x7000, 0x81, 1], cpu=1)
+    trace.add(5100, "sched_waking", holder, [0x2222], ctf.WAKING, ["waiter", 101], cpu=1)
+    trace.add(5200, "syscall_exit_futex", holder, [0x2222], ctf.RETURN, [1], cpu=1)
+    trace.add(6000, "sched_switch", nobody, (), ctf.SWITCH, [0, 0, 101])
+    trace.add(6100, "syscall_exit_futex", waiter, [0x1111], ctf.RETURN, [0])
+    directory = os.path.join(work, "unselected")
+    trace.write(directory)
+    for options in ((), ("--tid", "101"), ("--comm", "waiter"), ("-e", "futex"), ("-e", "sched_switch"),
+                    ("-e", "sched_switch", "--from", "0"), ("--sort", "lock", "--tid", "101")):
+        data = report(directory, *options)
+        same("report %s: the wait is in the call" % " ".join(options), waits(data), {"futex": (1, 4900)})
+        same("report %s: time blocked by locks" % " ".join(options), max(row["lock_ns"] for row in data["functions"]), 4000)
+
+
 def random_trace(work, seed):
     """Writes a trace of random calls with waits. Returns its path and (name, begin, end, waits) of each call."""
     chance = random.Random(seed)
@@ -311,6 +331,7 @@ def main():
         test_lists(trace)
         test_counts(trace)
         test_exports(trace, work)
+        test_unselected(work)
         test_random(work)
     tap.finish()
 

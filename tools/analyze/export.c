@@ -99,7 +99,6 @@ static int parse(struct export *export, int argc, char **argv)
 			export->weight = analyze_weight(optarg);
 			if (export->weight < 0)
 				return -1;
-			export->samples.follow = export->weight == WEIGHT_LOCK;
 			break;
 		case FORMAT ... FORMAT + sizeof(formats) / sizeof(formats[0]) - 1:
 			if (export->format) {

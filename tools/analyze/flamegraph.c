@@ -278,7 +278,6 @@ static int parse(struct flamegraph *graph, int argc, char **argv)
 			graph->weight = analyze_weight(optarg);
 			if (graph->weight < 0)
 				return -1;
-			graph->samples.follow = graph->base.follow = graph->weight == WEIGHT_LOCK;
 			break;
 		default:
 			if (!kunwind_options_take(&graph->samples.options, c, optarg))

@@ -103,7 +103,6 @@ static int parse(struct report *report, int argc, char **argv)
 			report->sort = analyze_weight(optarg);
 			if (report->sort < 0)
 				return -1;
-			report->samples.follow = report->sort == WEIGHT_LOCK;
 			break;
 		default:
 			if (!kunwind_options_take(&report->samples.options, c, optarg))

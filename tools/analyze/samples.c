@@ -182,8 +182,6 @@ static void enter_call(const struct moment *now, const char *name)
 
 	if (now->thread)
 		call_does_not_return(samples, now->thread, now->event);
-	if (!selected && !samples->follow)
-		return;
 	selected = selected && selection_has(samples, samples->number, now->head->time);
 	call = new_sample(now, SAMPLE_SYSCALL, name,
 			  selected ? samples_stack(samples, now->stack, now->head->comm) : CALLS_ROOT);
@@ -237,8 +235,6 @@ static void switch_away(const struct moment *now)
 		what = scheduler_cause(now->event);
 	selected = !now->unselected && (kunwind_options_event(&samples->options, "sched_switch") ||
 					kunwind_options_event(&samples->options, what));
-	if (!selected && !samples->follow)
-		return;
 	is_event = selected && selection_has_event(samples, "sched_switch", now->head->time);
 	is_off = selected && selection_has(samples, samples->number, now->head->time);
 	stack = is_event || is_off ? samples_stack(samples, now->stack, now->head->comm) : CALLS_ROOT;
@@ -464,7 +460,7 @@ static int take(const bt_event *event, int64_t time, void *data)
 	struct sample_thread *wakes = NULL;
 	int64_t ran = 0;
 	const char *call;
-	bool is_switch, is_cpu, counts, told = true;
+	bool is_switch, is_cpu, is_event, counts, told = true;
 
 	kunwind_reading_head(&head, event, time);
 	now.trace = bt_stream_borrow_trace_const(bt_event_borrow_stream_const(event));
@@ -494,8 +490,6 @@ static int take(const bt_event *event, int64_t time, void *data)
 		wakes = woken(&now);
 	counts = kunwind_numbers_select(&options->pids, head.pid) &&
 		 kunwind_filter_tid(&options->filter, &head);
-	if (!counts && !wakes && !samples->follow)
-		return KUNWIND_TRACE_GO_ON;
 	call = kunwind_syscall_left(head.name);
 	if (call) {
 		/* the sample has the stack of the entry */
@@ -515,14 +509,12 @@ static int take(const bt_event *event, int64_t time, void *data)
 		now.thread = threads_find(samples, now.trace, &head);
 		if (call && now.thread)
 			call_does_not_return(samples, now.thread, event);
-		if (!wakes && !samples->follow)
-			return KUNWIND_TRACE_GO_ON;
 		counts = false;
 	}
 	if (!samples->measuring)
 		told = counts_at_all(samples, event, &head, &stack);
 	counts &= told;
-	if (!counts && (!told || !samples->follow)) {
+	if (!told) {
 		/* the waker of a thread that counts */
 		if (wakes) {
 			now.thread = threads_find(samples, now.trace, &head);
@@ -537,21 +529,21 @@ static int take(const bt_event *event, int64_t time, void *data)
 	if (head.tid >= 0 && time >= 0)
 		now.thread = threads_get(samples, now.trace, &head);
 	else
-		samples->no_threads = true;
+		samples->no_threads |= counts;
 	if (wakes)
 		wakes = woken(&now);	/* threads_get() may have moved the threads */
 	if (now.thread)
 		now.thread->selected |= counts;
 	if (is_switch && now.thread && head.tid)
 		now.thread->on_cpu += ran;
+	is_event = counts && selection_has_event(samples, head.name, time);
 	if (is_cpu) {
 		take_cpu(&now, &stack);
 	} else if (call) {
 		enter_call(&now, call);
 	} else if (is_switch) {
 		switch_away(&now);
-	} else if (wakes || selection_has_event(samples, head.name, time)) {
-		bool is_event = counts && selection_has_event(samples, head.name, time);
+	} else if (wakes || is_event) {
 		uint32_t node = is_event ? samples_stack(samples, &stack, head.comm) :
 				wakes && needs_waker(samples, wakes) ?
 				samples_waker_stack(samples, &stack, head.comm) : CALLS_ROOT;

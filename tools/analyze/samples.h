@@ -129,8 +129,7 @@ struct samples {
 	bool guesses;	/* set before reading: guessed frames of a function are apart from its others */
 	const char *which;	/* for messages: which of several reads this is; "" */
 	bool wakers;		/* set before reading: stacks of wakers of other processes, too */
-	bool follow;		/* set before reading: follow calls and waits of all threads, as wakers */
-	bool hidden_waits;	/* set before reading, with follow: end() takes hidden waits, too */
+	bool hidden_waits;	/* set before reading: end() takes hidden waits, too */
 	struct kunwind_copy *copy;	/* set before reading: to be written; or NULL */
 	/* results */
 	struct calls calls;

@@ -112,7 +112,7 @@ int analyze_waits(int argc, char **argv)
 
 	samples_init(&waits.samples);
 	calls_init(&waits.chains);
-	waits.samples.wakers = waits.samples.follow = waits.samples.hidden_waits = true;
+	waits.samples.wakers = waits.samples.hidden_waits = true;
 	parsed = parse(&waits, argc, argv);
 	if (parsed > 0)
 		return kunwind_tool_finish(TOOL_OK);
