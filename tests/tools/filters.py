@@ -188,6 +188,14 @@ def test_lists(trace):
           "selects nothing" not in done, done)
 
 
+def test_entries(trace):
+    """The name of a system call, and that of its entry."""
+    for name, wanted in (("read", (2, 2, 6100, 5000)), ("futex", (1, 1, 6000, 5800))):
+        for pattern in (name, "syscall_entry_" + name, "syscall_entry_%s*" % name[:3]):
+            data = report(trace, "-e", pattern)
+            same("-e %s: calls, and the waits in them" % pattern, (calls(data), waits(data)), ({name: wanted}, {name: (1, wanted[3])}))
+
+
 def test_counts(trace):
     """The number of events is that of the events that show prints."""
     for options in (["-e", "read"], ["-e", "sched_switch"], ["-e", "[!k]*"],
@@ -329,6 +337,7 @@ def main():
         test_values(trace)
         test_threads(trace)
         test_lists(trace)
+        test_entries(trace)
         test_counts(trace)
         test_exports(trace, work)
         test_unselected(work)

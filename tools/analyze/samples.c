@@ -177,14 +177,16 @@ static void enter_futex(const struct moment *now, const struct sample *call)
 static void enter_call(const struct moment *now, const char *name)
 {
 	struct samples *samples = now->samples;
-	bool selected = !now->unselected && kunwind_options_event(&samples->options, now->head->name);
+	const bool matches = !now->unselected && kunwind_options_event(&samples->options, now->head->name);
+	bool selected;
 	struct sample call;
 
 	if (now->thread)
 		call_does_not_return(samples, now->thread, now->event);
-	selected = selected && selection_has(samples, samples->number, now->head->time);
+	selected = matches && selection_has(samples, samples->number, now->head->time);
 	call = new_sample(now, SAMPLE_SYSCALL, name,
 			  selected ? samples_stack(samples, now->stack, now->head->comm) : CALLS_ROOT);
+	call.matches = matches;
 	if (samples->files) {
 		call.file = samples->files->file;
 		call.fd = samples->files->fd;
@@ -226,15 +228,13 @@ static void switch_away(const struct moment *now)
 	const char *what, *next;
 	uint32_t stack;
 	struct sample event;
-	bool selected, is_event, is_off;
+	bool selected, is_event, is_off, in_call = thread && thread->call.begin >= 0;
 	int64_t tid;
 
-	if (thread && thread->call.begin >= 0)
-		what = samples->calls.string[thread->call.what];
-	else
-		what = scheduler_cause(now->event);
+	what = in_call ? samples->calls.string[thread->call.what] : scheduler_cause(now->event);
 	selected = !now->unselected && (kunwind_options_event(&samples->options, "sched_switch") ||
-					kunwind_options_event(&samples->options, what));
+					(in_call ? thread->call.matches :
+					 kunwind_options_event(&samples->options, what)));
 	is_event = selected && selection_has_event(samples, "sched_switch", now->head->time);
 	is_off = selected && selection_has(samples, samples->number, now->head->time);
 	stack = is_event || is_off ? samples_stack(samples, now->stack, now->head->comm) : CALLS_ROOT;

@@ -61,6 +61,7 @@ struct sample {
 	uint32_t file;		/* SYSCALL: string: the file that it uses; 0: none, or not followed */
 	int64_t fd;		/* SYSCALL: its descriptor; -1: none */
 	bool transfers;		/* SYSCALL: result is a number of bytes */
+	bool matches;		/* SYSCALL: it is what --event selects */
 	bool returned;		/* SYSCALL: result is set */
 	int64_t result;		/* SYSCALL: what it returned */
 	bool hidden;		/* the options do not select it (hidden_waits) */
