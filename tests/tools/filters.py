@@ -183,6 +183,12 @@ def test_lists(trace):
             same("%s %s: a message for each item without events" % (" ".join(command), " ".join(options)),
                  [line for line in done.splitlines() if "selects nothing" in line],
                  ["kunwind %s: %s selects nothing" % (command[0], item) for item in nothing])
+    base = ctf.Trace()
+    base.add(1, "syscall_entry_read", (7, 7, "app"), [0x1234])
+    base.write(trace + "-base")
+    done = run("flamegraph", "--all", "-e", "read,openat", "--comm", "app,other", "-o", "-", "--base", trace + "-base", trace).stderr
+    same("flamegraph --base: a message for each item without events in the base", done.splitlines()[-2:],
+         ["kunwind flamegraph: base: --%s selects nothing" % item for item in ("event openat", "comm other")])
     done = run("show", "--all", "-n", "1", "-e", "read,opneat", trace).stderr
     check("show -n: no message about patterns, because the rest of the trace is not read",
           "selects nothing" not in done, done)

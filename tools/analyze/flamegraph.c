@@ -302,6 +302,8 @@ static bool read_base(struct flamegraph *graph)
 	if (!path)
 		return true;
 	graph->base.options = graph->samples.options;
+	/* what matched in the other trace may match nothing in the base */
+	graph->base.options.events.matched = graph->base.options.filter.comms.matched = 0;
 	graph->base.which = "base: ";
 	ok = samples_read(&graph->base, &path, 1, NULL, NULL) && analyze_remarks(&graph->base);
 	kunwind_options_init(&graph->base.options);	/* the other trace's samples own the lists */
