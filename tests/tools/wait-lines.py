@@ -113,11 +113,22 @@ def test_merged(scene):
          (2, [("first", "opener", 900), ("other", "opener", 950), ("second", "recursive", 1050)]))
 
 
+def test_many(scene):
+    """Chains of more names than the first arrays of the tree of chains have room for."""
+    number = 6000
+    for i in range(number):
+        thread = (100, 1000 + i, "t%d" % i)
+        sleep(scene, 2000 + 100 * i, "read", 50, 10, thread=thread)
+    chains = {chain["name"]: (chain["ns"], [(part["name"], part["ns"]) for part in chain["parts"]]) for chain in scene.waits()["chains"]}
+    same("many chains: each has its time", chains, {"t%d: read" % i: (50, [("second: on the CPU", 50)]) for i in range(number)})
+
+
 def main():
     tap.suite = "wait lines"
     with tempfile.TemporaryDirectory() as work:
         arguments = build(work)
-        for test in (test_order, test_interrupts, test_lost_switch, test_numbers_again, test_equal_times, test_kinds, test_merged):
+        for test in (test_order, test_interrupts, test_lost_switch, test_numbers_again, test_equal_times, test_kinds, test_merged,
+                     test_many):
             test(Scene(work, test.__name__, *arguments))
     tap.finish()
 

@@ -33,12 +33,12 @@ static uint32_t node_of(struct waits *waits, uint32_t above, const char *comm, c
 
 static void add(struct waits *waits, uint32_t above, const char *comm, const char *what, int64_t time)
 {
-	int64_t *self;
+	uint32_t node;
 
 	if (time <= 0)
 		return;
-	self = waits->chains.node[node_of(waits, above, comm, what)].self;
-	self[WEIGHT_OFF_CPU] += time;
+	node = node_of(waits, above, comm, what);	/* may move the nodes */
+	waits->chains.node[node].self[WEIGHT_OFF_CPU] += time;
 }
 
 static int64_t later(int64_t a, int64_t b)
