@@ -8,6 +8,7 @@ exports.py opens the exported files with the programs that read these formats.
 import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 import tempfile
@@ -180,6 +181,24 @@ def test_pages(trace, program, symbols, build_id):
     same("flamegraph --base: the process name of the trace, if both have one process", processes(page("one-each", "--base", small("other", ["w"], False), one)[1]), ["x"])
 
 
+def cpu_time():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def test_processes():
+    """Many processes, as of a build."""
+    trace, times = ctf.Trace(), [cpu_time()]
+    for pid in range(1, 40001):
+        trace.add(1000 + pid, "one", (pid, pid, "app"), [0x1234])
+    trace.write(os.path.join(WORK, "processes"))
+    for form in ("folded", "pprof"):
+        export(form, "processes", os.path.join(WORK, "processes"))
+        times.append(cpu_time())
+    folded, profile = times[1] - times[0], times[2] - times[1]
+    check("pprof: the time for a process does not grow with their number", profile < 8 * folded, "%.2f s, folded: %.2f s" % (profile, folded))
+
+
 def main():
     global WORK
     with tempfile.TemporaryDirectory() as WORK:
@@ -188,6 +207,7 @@ def main():
         test_fields()
         test_names(program, symbols, build_id)
         test_files()
+        test_processes()
         test_locks(program, symbols, build_id)
         test_pages(trace, program, symbols, build_id)
     tap.finish()

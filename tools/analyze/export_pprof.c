@@ -22,6 +22,7 @@
 
 #include "analyze.h"
 #include "protobuf.h"
+#include "threads.h"
 
 enum profile {
 	PROFILE_SAMPLE_TYPE = 1, PROFILE_SAMPLE = 2, PROFILE_MAPPING = 3, PROFILE_LOCATION = 4,
@@ -177,14 +178,10 @@ static void put_label(struct state *state, const char *key, uint64_t string, int
 /* Returns the name of the process: that of its main thread, if that had events. */
 static uint32_t process_name(const struct samples *samples, const struct sample_thread *thread)
 {
-	uint32_t i;
+	const struct kunwind_head main = { .pid = thread->pid, .tid = thread->pid };
+	const struct sample_thread *found = threads_find(samples, thread->trace, &main);
 
-	for (i = 0; i < samples->nr_threads; i++) {
-		if (samples->thread[i].trace == thread->trace &&
-		    samples->thread[i].pid == thread->pid && samples->thread[i].tid == thread->pid)
-			return samples->thread[i].comm;
-	}
-	return thread->comm;
+	return found ? found->comm : thread->comm;
 }
 
 static void put_labels(struct state *state, uint32_t number)
