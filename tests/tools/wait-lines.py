@@ -5,7 +5,7 @@
 import tempfile
 
 import tap
-from analyze import build
+from analyze import build, run
 from tap import same
 from waits import FIRST, OTHER, PRIVATE, SECOND, THIRD, WAIT, WAKE, Scene, holders, two_addresses, wakers
 
@@ -123,12 +123,23 @@ def test_many(scene):
     same("many chains: each has its time", chains, {"t%d: read" % i: (50, [("second: on the CPU", 50)]) for i in range(number)})
 
 
+def test_top(scene):
+    """The chains have four lines: those of two waits, each with one part."""
+    sleep(scene, 2000, "read", 500, 0)
+    sleep(scene, 4000, "poll", 300, 0)
+    scene.waits()
+    for top, lines, more in ((1, 2, True), (2, 4, False), (0, 4, False)):
+        text = run("waits", "-n", str(top), scene.directory).stdout.partition("Chains")[2].splitlines()[2:]
+        same("-n %d: lines of chains, and whether some are left out" % top,
+             (sum("%" in line for line in text), any("... more" in line for line in text)), (lines, more))
+
+
 def main():
     tap.suite = "wait lines"
     with tempfile.TemporaryDirectory() as work:
         arguments = build(work)
         for test in (test_order, test_interrupts, test_lost_switch, test_numbers_again, test_equal_times, test_kinds, test_merged,
-                     test_many):
+                     test_many, test_top):
             test(Scene(work, test.__name__, *arguments))
     tap.finish()
 

@@ -227,6 +227,7 @@ struct chain_print {
 	const struct calls_total *total;
 	uint32_t *child, *sibling;	/* of each node; CALLS_ROOT: none. Longest first */
 	uint32_t lines;
+	bool more;		/* lines were left out */
 };
 
 /* Links each node to its parent's children, those with the most time first. */
@@ -251,8 +252,12 @@ static void print_chain(struct chain_print *print, uint32_t node, int64_t whole,
 	int64_t time = print->total[node].weight[WEIGHT_OFF_CPU];
 	uint32_t i;
 
-	if (time * 100 < whole || (print->waits->top && print->lines >= print->waits->top * 2))
+	if (time * 100 < whole)
 		return;
+	if (print->waits->top && print->lines >= print->waits->top * 2) {
+		print->more = true;
+		return;
+	}
 	print->lines++;
 	columns_time(time);
 	printf("  %5.1f %%  %*s%s\n", columns_share(time, whole), depth * 2, "",
@@ -276,7 +281,7 @@ static void print_chains(const struct waits *waits)
 			    "      time    share  thread: what it did");
 		for (i = print.child[CALLS_ROOT]; i != CALLS_ROOT; i = print.sibling[i])
 			print_chain(&print, i, total[i].weight[WEIGHT_OFF_CPU], 0);
-		if (waits->top && print.lines >= waits->top * 2)
+		if (print.more)
 			printf("  %s... more (--top 0 for all)%s\n", waits->colour.dim, waits->colour.plain);
 		free(print.child);
 		free(print.sibling);
