@@ -63,6 +63,26 @@ def test_fields():
         m["value"] for t in data["threads"] for m in t["markers"]["data"]), ["7", "text"])
 
 
+def test_repeated():
+    """poll changes its argument fds; its exit has the field again."""
+    trace = ctf.Trace()
+    poll = [("nfds", "s32"), ("fds", "u64s")]
+    trace.add(1000, "syscall_entry_poll", APP, [0x1234], poll, [2, [3, 4]])
+    trace.add(1010, "syscall_exit_poll", APP, [0x1234], [*ctf.RETURN, *poll, ("more", "s32")], [1, 2, [4], 5])
+    wanted = {"nfds": 2, "fds": "0x3, 0x4", "ret": 1, "nfds_exit": 2, "fds_exit": "0x4", "more": 5}
+    path = export("firefox", "repeated", trace)
+    pairs = []
+    with open(path) as file:
+        json.load(file, object_pairs_hook=lambda list: pairs.append(list) or dict(list))
+    same("firefox: arguments at the entry and at the exit of a system call",
+         [dict(list[2:]) for list in pairs if ("type", "poll") in list and len(list) == 8], [wanted])
+    check("firefox: no object has a key twice", all(len(dict(list)) == len(list) for list in pairs), pairs)
+    if shutil.which("protoc"):
+        slices = perfetto.Reader(export("perfetto", "repeated", os.path.join(WORK, "repeated"))).slices
+        same("perfetto: arguments at the entry and at the exit of a system call", slices[0]["args"],
+             {"nfds": 2, "fds": ["0x3", "0x4"], "ret": 1, "nfds_exit": 2, "fds_exit": ["0x4"], "more": 5})
+
+
 def test_names(program, symbols, build_id):
     at = stack(symbols, "reader", "main", "_start")
     named = (100, 102, "worker")
@@ -205,6 +225,7 @@ def main():
         program, symbols, build_id = analyze.build(WORK)
         trace = analyze.make_trace(WORK, program, symbols, build_id)
         test_fields()
+        test_repeated()
         test_names(program, symbols, build_id)
         test_files()
         test_processes()

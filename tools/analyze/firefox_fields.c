@@ -13,6 +13,7 @@
 #include "firefox_fields.h"
 #include "trace/event.h"
 #include "trace/field.h"
+#include "trace/syscall.h"
 
 void firefox_fields_exit(struct firefox_fields *fields)
 {
@@ -237,10 +238,12 @@ size_t firefox_fields_keep(struct firefox_fields *fields, uint32_t what, const b
 			bt_field_structure_borrow_member_field_by_index_const(payload, i);
 		const char *name = bt_field_class_structure_member_get_name(
 			bt_field_class_structure_borrow_member_by_index_const(class, i));
+		char text[280];
 		int64_t value;
 
 		if (kunwind_field_is_length(name))
 			continue;
+		name = kunwind_syscall_field(event, name, text, sizeof(text));
 		if (key_is_number(fields, what, name, is_number(field)) &&
 		    kunwind_field_integer(field, &value))
 			json_int(&out, key_of(name), value);

@@ -10,6 +10,7 @@
 #include "perfetto.h"
 #include "trace/event.h"
 #include "trace/field.h"
+#include "trace/syscall.h"
 
 static void put_labels(struct perfetto_interned *interned, struct protobuf *out,
 		       const bt_field *field)
@@ -39,9 +40,12 @@ static void put_array(struct perfetto_interned *interned, struct protobuf *out,
 	}
 }
 
-/* Writes each member of a structure as field @number, which is an annotation. */
+/*
+ * Writes each member of a structure as field @number, which is an annotation. @event:
+ * whose payload the structure is; NULL: it is a field.
+ */
 static void put_members(struct perfetto_interned *interned, struct protobuf *out,
-			unsigned int number, const bt_field *structure)
+			unsigned int number, const bt_field *structure, const bt_event *event)
 {
 	const bt_field_class *class = bt_field_borrow_class_const(structure);
 	uint64_t i, nr = bt_field_class_structure_get_member_count(class);
@@ -50,9 +54,12 @@ static void put_members(struct perfetto_interned *interned, struct protobuf *out
 	for (i = 0; i < nr; i++) {
 		const char *name = bt_field_class_structure_member_get_name(
 			bt_field_class_structure_borrow_member_by_index_const(class, i));
+		char text[280];
 
 		if (kunwind_field_is_length(name))
 			continue;
+		if (event)
+			name = kunwind_syscall_field(event, name, text, sizeof(text));
 		at = protobuf_begin(out, number);
 		protobuf_uint(out, ANNOTATION_NAME_IID,
 			      perfetto_string(interned, INTERNED_ANNOTATION_NAME,
@@ -88,7 +95,7 @@ static void put_value(struct perfetto_interned *interned, struct protobuf *out,
 	else if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_ARRAY))
 		put_array(interned, out, field);
 	else if (type == BT_FIELD_CLASS_TYPE_STRUCTURE)
-		put_members(interned, out, ANNOTATION_DICT_ENTRIES, field);
+		put_members(interned, out, ANNOTATION_DICT_ENTRIES, field, NULL);
 	else if (inner)
 		put_value(interned, out, inner);
 }
@@ -99,5 +106,5 @@ void perfetto_arguments(struct perfetto_interned *interned, struct protobuf *out
 	const bt_field *payload = bt_event_borrow_payload_field_const(event);
 
 	if (payload)
-		put_members(interned, out, EVENT_DEBUG_ANNOTATIONS, payload);
+		put_members(interned, out, EVENT_DEBUG_ANNOTATIONS, payload, event);
 }

@@ -9,6 +9,8 @@
  *
  * The names come from the kernel's headers, at build time: the makefile writes
  * build/syscalls.h. A trace of a newer kernel can have numbers without a name.
+ *
+ * Names of fields that both the entry and the exit of a call have.
  */
 #include <stdio.h>
 #include <string.h>
@@ -85,4 +87,43 @@ void kunwind_syscall_name(struct kunwind_head *head, const bt_event *event)
 		snprintf(head->call, sizeof(head->call), "%.*ssyscall_%lld",
 			 (int)(call - head->name), head->name, (long long)number);
 	head->name = head->call;
+}
+
+/* Returns the class of the entry that belongs to an exit; NULL: there is none. */
+static const bt_event_class *entry_of(const bt_event_class *class, const char *name, const char *call)
+{
+	const bt_stream_class *stream = bt_event_class_borrow_stream_class_const(class);
+	uint64_t i, nr = bt_stream_class_get_event_class_count(stream);
+
+	for (i = 0; i < nr; i++) {
+		const bt_event_class *other =
+			bt_stream_class_borrow_event_class_by_index_const(stream, i);
+		const char *text = bt_event_class_get_name(other);
+		const char *entered = text ? kunwind_syscall_entered(text) : NULL;
+
+		if (entered && !strcmp(entered, call) && !after(text, COMPAT) == !after(name, COMPAT))
+			return other;
+	}
+	return NULL;
+}
+
+const char *kunwind_syscall_field(const bt_event *event, const char *field, char *text, size_t size)
+{
+	/* events of one class often follow each other, and each has several fields */
+	static const bt_event_class *last, *entry;
+	const bt_event_class *class = bt_event_borrow_class_const(event);
+	const char *name = kunwind_event_name(event), *call = kunwind_syscall_left(name);
+	const bt_field_class *payload;
+
+	/* "unknown" repeats the arguments, which the call does not change */
+	if (!call || !strcmp(field, "ret") || !strcmp(call, "unknown"))
+		return field;
+	if (class != last)
+		entry = entry_of(class, name, call);
+	last = class;
+	payload = entry ? bt_event_class_borrow_payload_field_class_const(entry) : NULL;
+	if (!payload || !bt_field_class_structure_borrow_member_by_name_const(payload, field))
+		return field;
+	snprintf(text, size, "%s_exit", field);
+	return text;
 }

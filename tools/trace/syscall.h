@@ -18,4 +18,11 @@ void kunwind_syscall_name(struct kunwind_head *head, const bt_event *event);
 const char *kunwind_syscall_entered(const char *event_name);
 const char *kunwind_syscall_left(const char *event_name);
 
+/*
+ * Returns the name of a field of an event, for tools that show the fields of a system
+ * call's entry and exit together. An exit may repeat a field of the entry, with the
+ * value after the call (fds of poll). Then the name is "fds_exit", written to @text.
+ */
+const char *kunwind_syscall_field(const bt_event *event, const char *field, char *text, size_t size);
+
 #endif /* KUNWIND_TRACE_SYSCALL_H */
