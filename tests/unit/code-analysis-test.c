@@ -374,6 +374,27 @@ static void test_constants(void)
 	}
 }
 
+/* The code before a call, and the page before it, which cannot be read. */
+static void test_unreadable(void)
+{
+	struct kunwind_mem mem = mem_of("50 90 90 e8 00 00 00 00");
+	u64 word;
+	u32 spent;
+
+	kunwind_code_skipped(&mem, TEXT_LO + 8);
+	spent = KUNWIND_BUDGET - mem.left;
+	/* reading 8 bytes, then 4 instructions and reading their bytes twice */
+	tap_ok(spent >= KUNWIND_COST_FAULT && spent <= 2 + KUNWIND_COST_FAULT + 4 + 2,
+	       "skipped code: a page that cannot be read is tried once (%u units)", spent);
+	mem.left = KUNWIND_BUDGET;
+	tap_ok(!kunwind_read_word(&mem, TEXT_LO - 8, &word) &&
+	       mem.left == KUNWIND_BUDGET - 1 - KUNWIND_COST_FAULT,
+	       "a word that cannot be read costs a page fault");
+	mem.left = KUNWIND_COST_FAULT;
+	tap_ok(!kunwind_read_word(&mem, TEXT_LO - 8, &word) && !mem.left,
+	       "a page fault that the budget does not pay for spends it");
+}
+
 int main(void)
 {
 	unsigned int i;
@@ -384,6 +405,7 @@ int main(void)
 	test_after_zero();
 	test_keeps();
 	test_constants();
+	test_unreadable();
 	test_object("/usr/lib/x86_64-linux-gnu/libc.so.6");
 	test_object("/usr/lib/x86_64-linux-gnu/libstdc++.so.6");
 	test_object("/usr/bin/python3.11");

@@ -20,6 +20,7 @@ bool kunwind_walk_attr kunwind_read_word(struct kunwind_mem *mem, u64 addr, u64 
 	return true;
 fault:
 	kunwind_mem_end(mem);
+	kunwind_pay(mem, KUNWIND_COST_FAULT);
 	return false;
 }
 

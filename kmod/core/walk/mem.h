@@ -27,6 +27,8 @@
 /* With interrupts off, in softirqs, hard interrupts and NMIs, and on PREEMPT_RT. */
 #define KUNWIND_BUDGET_URGENT	(KUNWIND_BUDGET / 4)
 #define KUNWIND_COST_LOOKUP	3	/* find the rule for an address: range, table, row */
+/* A read that fails is a page fault, which the kernel handles (and may trace). */
+#define KUNWIND_COST_FAULT	32
 
 static __always_inline u32 kunwind_budget(const struct kunwind_walk *walk)
 {
@@ -45,9 +47,9 @@ static __always_inline bool kunwind_pay(struct kunwind_mem *mem, u32 cost)
 }
 
 /*
- * Reads eight bytes in a window of their own, for one unit of the budget. No
- * window may be open. False: the word cannot be read, or the budget is spent;
- * *@value is unchanged.
+ * Reads eight bytes in a window of their own, for one unit of the budget, or
+ * KUNWIND_COST_FAULT more if that fails. No window may be open. False: the word
+ * cannot be read, or the budget is spent; *@value is unchanged.
  */
 bool kunwind_read_word(struct kunwind_mem *mem, u64 addr, u64 *value);
 /* The same for 32-bit code: four bytes, at @addr modulo 2^32, without charge. */

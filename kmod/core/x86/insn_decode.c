@@ -195,8 +195,11 @@ static noinline u32 kunwind_walk_attr read_code(struct kunwind_mem *mem, u64 at,
 		kunwind_mem_read(mem, word, at + 8 * n, fault);
 		words[kunwind_index(n, (u32)KUNWIND_TEXT_WORDS)] = word;
 	}
+	kunwind_mem_end(mem);
+	return 8 * n;
 fault:
 	kunwind_mem_end(mem);
+	kunwind_pay(mem, KUNWIND_COST_FAULT);
 	return 8 * n;
 }
 
