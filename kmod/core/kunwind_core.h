@@ -42,6 +42,8 @@ enum {
 				 KUNWIND_REG(KUNWIND_R13) | KUNWIND_REG(KUNWIND_R14) | \
 				 KUNWIND_REG(KUNWIND_R15))
 
+#define KUNWIND_PAGE_MASK	0xfffULL	/* place of an address in its page */
+
 struct kunwind_regs {
 	u64 r[KUNWIND_NR_REGS];
 	u32 valid;			/* KUNWIND_REG() bits */

@@ -27,7 +27,6 @@
 #define MAX_NOTES	64	/* in all segments together */
 #define MAX_DYNAMIC	512	/* entries */
 #define DYNAMIC_READ	256	/* bytes of one read */
-#define PAGE_MASK_	0xfffULL
 
 /* gABI: the structures of an ELF-64 file that this parser uses. */
 struct file_header {
@@ -199,7 +198,7 @@ static enum kunwind_build_error load_add(struct parser *p, const struct segment 
 	if (s->filesz > s->memsz || s->memsz > ~s->vaddr || s->filesz > ~s->offset)
 		return KUNWIND_E_HEADER;
 	/* the kernel can map a segment only if both are equal within a page */
-	if (s->filesz && ((s->vaddr ^ s->offset) & PAGE_MASK_))
+	if (s->filesz && ((s->vaddr ^ s->offset) & KUNWIND_PAGE_MASK))
 		return KUNWIND_E_HEADER;
 	/* without bytes in the file, the offset means nothing */
 	if (s->filesz && s->offset + s->filesz > p->size)

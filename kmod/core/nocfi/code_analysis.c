@@ -45,7 +45,6 @@
 #define MOST_AFTER	256
 #define MOST_TARGETS	12
 #define MOST_BEHIND	1024	/* bytes before a call */
-#define PAGE_BYTES	4096
 #define NOT_DECODED	8	/* bytes to skip if decoding fails */
 #define MOST_BEHIND_INSNS 512
 #define UNKNOWN		(-1)
@@ -603,7 +602,7 @@ s32 kunwind_walk_attr kunwind_code_skipped(struct kunwind_mem *mem, u64 after)
 	while (at < after && mem->left && text.left) {
 		if (!kunwind_insn_next(&text, at, &insn)) {
 			/* Each read that fails is a page fault: one for a page is enough. */
-			at = text.read ? at + NOT_DECODED : (at | (PAGE_BYTES - 1)) + 1;
+			at = text.read ? at + NOT_DECODED : (at | KUNWIND_PAGE_MASK) + 1;
 			text.read = text.used = 0;
 			begin_again(&way);
 			continue;

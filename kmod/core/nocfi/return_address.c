@@ -62,7 +62,7 @@ u64 kunwind_walk_attr kunwind_nocfi_return(struct kunwind_walk *walk, u64 ra, u6
 	 * The kernel's trampoline is at the start of a page. Another address in a
 	 * slot of its list is real: longjmp() left the function that had the slot.
 	 */
-	if (ra & 0xfff || !ra)
+	if (ra & KUNWIND_PAGE_MASK || !ra)
 		return ra;
 	/* If the budget is spent, the walk discards this step. */
 	if (!walk->mem.left)
