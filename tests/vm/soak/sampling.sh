@@ -99,6 +99,7 @@ loads_begin
 recorder_begin warm
 busy_for $((seconds / 10))
 recorder_end
+loads_wait
 loads_end || not_ok "all loads end"
 for module in lttng_probe_kunwind kunwind; do
 	check "$module is unloaded after the first tenth" rmmod $module
@@ -128,6 +129,7 @@ kill -0 $recorder
 is $? 0 "the recorder still runs"
 recorder_end
 is $? 0 "the recorder ends"
+loads_wait
 loads_end || not_ok "all loads end"
 loads_tell
 is "$(loads_idle)" "" "each load has finished a program"
