@@ -22,6 +22,7 @@ need clang
 prepare
 
 parts ftrace:exceptions:page_fault_user,kmem:kmalloc
+parts_verdict
 state pending ftrace:timer:hrtimer_start,kmem:kmalloc,kmem:kfree,module:module_get,module:module_put,irq_vectors:irq_work_entry
 state dead ftrace:all
 state blind ftrace:all
