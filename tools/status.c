@@ -260,7 +260,8 @@ static void print_objects(const struct kunwind_report *report)
 	       stat_of(report, "table_refused"));
 	for (i = 0; i < report->nr; i++) {
 		const struct kunwind_report_line *line = &report->line[i];
-		bool refused = strcmp(line->field[2], "ok") && *line->field[2];
+		/* "-" while the object is pending */
+		bool refused = strcmp(line->field[2], "ok") && strcmp(line->field[2], "-");
 
 		if (!is_kind(line, "object"))
 			continue;

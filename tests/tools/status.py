@@ -75,12 +75,16 @@ def test_values(module):
          [data["stats"]["s%d" % i] for i in range(len(numbers))],
          [0, 7, 12345678901, 1234567890123456789, *numbers[4:]])
     text = module.status([("param", "enabled", "0"), ("stat", "frames", "100"), ("frames", "perf", "cfi", "30"), *LINES,
-                          ("object", "ready", "ok", "10", "1024", "1", "/bin/whole"), ("parts", "2", "2", "/bin/whole")]).decode()
+                          ("object", "ready", "ok", "10", "1024", "1", "/bin/whole"), ("parts", "2", "2", "/bin/whole"),
+                          ("object", "pending", "-", "0", "0", "1", "/bin/wait"),
+                          ("object", "failed", "io", "0", "0", "1", "/bin/bad")]).decode()
     for what, line in (("the kill switch", 'Module    kunwind 0.1.0, ABI 1, switched off (parameter "enabled" is N)'),
                        ("a hook that is on, without \"ok\"", "  %-26s on" % "stack_trace_save_user"),
                        ("frames of all consumers, once", "  %-16s %12d  %5.1f %%" % ("cfi", 100, 100)),
                        ("the clock of the sampler", "Sampler   cpu-clock, 44 samples since the module was loaded"),
-                       ("a table whose parts are all built", "  %8s %10s %5s  %-8s /bin/whole" % (10, "1.0 KiB", 1, "ready"))):
+                       ("a table whose parts are all built", "  %8s %10s %5s  %-8s /bin/whole" % (10, "1.0 KiB", 1, "ready")),
+                       ("a pending table has no error", "  %8s %10s %5s  %-8s /bin/wait" % (0, "0 bytes", 1, "pending")),
+                       ("a failed one has", "  %8s %10s %5s  %-8s /bin/bad (io)" % (0, "0 bytes", 1, "failed"))):
         same("text: %s" % what, [at for at in text.splitlines() if at == line], [line])
 
     text = module.status([("sampler", "off", "error -12"), ("version", "1", "0.1.0")]).decode()
