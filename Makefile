@@ -114,7 +114,7 @@ check-steps:
 	@scripts/check-steps $(if $(filter 1,$(INSTALL)),--install) -j $(or $(JOBS),1) $(NAMES)
 
 fuzz:
-	@$(MAKE) -s -C tests/fuzz fuzz $(if $(SECONDS),SECONDS=$(SECONDS)) $(if $(TARGET),TARGET=$(TARGET))
+	@$(MAKE) -s -C tests/fuzz fuzz $(if $(SECONDS),SECONDS=$(SECONDS)) $(if $(TARGET),TARGET="$(TARGET)")
 
 bench:
 	@scripts/bench
@@ -163,7 +163,7 @@ help:
 	@echo '            some others (10,000 samples in t-sampler)'
 	@echo 'check-selftrace  trace every kernel event with user stacks, by ftrace, perf and LTTng: the'
 	@echo '            module does not cause its own work (15 min)'
-	@echo 'check-planted  plant some 1,400 bugs, one at a time in a copy of the tree: which do the tests'
+	@echo 'check-planted  plant some 1,500 bugs, one at a time in a copy of the tree: which do the tests'
 	@echo '            find? (hours; UNIT=1: without the VM, 30 min; ROOM=core;'
 	@echo '            NAMES="core/cache-*"; JOBS=2)'
 	@echo 'check-releases  run the VM tests on Debian 12, 13 and sid, each with its own kernel and'
