@@ -15,7 +15,7 @@
  * the bucket, which holds at most CAPACITY, takes its budget from the bucket,
  * and returns the tokens that it did not spend. Therefore any N such walks
  * spend at most N * REFILL + CAPACITY units. For N = 128, these are 960 units a
- * walk, of at most 141 instructions each (tests/vm/check/t-walk-cost.sh): 45 us
+ * walk, of at most 154 instructions each (tests/vm/check/t-walk-cost.sh): 49 us
  * at 3 GHz and one instruction a cycle. Each walk has at least REFILL units. A
  * task with expensive stacks reduces the budget of other walks in interrupts of
  * the same CPU to REFILL, never below it.
