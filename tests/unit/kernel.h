@@ -34,7 +34,6 @@
 #define min_t(type, a, b)		min((type)(a), (type)(b))
 #define check_add_overflow(a, b, sum)	__builtin_add_overflow(a, b, sum)
 #define struct_size(p, member, n)	(sizeof(*(p)) + (n) * sizeof((p)->member[0]))
-#define data_race(x)			(x)
 #define xchg(p, v)			__atomic_exchange_n(p, v, __ATOMIC_SEQ_CST)
 #define smp_load_acquire(p)		__atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define smp_mb()			__sync_synchronize()
