@@ -85,7 +85,7 @@ struct kunwind_mem {
 	u64 code_lo, code_hi;
 	u64 code_delta;
 	u64 probe_slot, probe_return;	/* kunwind_mem_return(): slot, result */
-	u64 original_at;		/* kunwind_mem_original(): address, result */
+	u64 original_at, original_id;	/* kunwind_mem_original(): address, id, result */
 	u8 original;
 	u64 id;				/* of the walk's ranges */
 	struct kunwind_analysis_cache *answers; /* NULL: none are kept */
@@ -152,11 +152,14 @@ static inline u64 kunwind_mem_return(const struct kunwind_mem *mem, u64 slot, u3
 	return slot == mem->probe_slot ? mem->probe_return : 0;
 }
 
-/* Finds the byte of code that a breakpoint at @addr hides. False: not known. */
+/*
+ * Finds the byte of code that a breakpoint at @addr hides. False: not known, or
+ * @mem->id is not the id of the ranges.
+ */
 static inline bool kunwind_mem_original(struct kunwind_mem *mem, u64 addr, u8 *byte)
 {
 	*byte = mem->original;
-	return addr == mem->original_at;
+	return addr == mem->original_at && mem->id == mem->original_id;
 }
 
 #endif /* _KUNWIND_DEPS_H */

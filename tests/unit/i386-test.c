@@ -340,28 +340,34 @@ static void test_code(void)
 {
 	static const struct {
 		const char *name, *code, *caller;
-		bool found;
+		bool found, breakpoint;		/* at the third byte of @code */
 	} cases[] = {
-		{ "after int $0x80, where the CFI ends", "cd 80 5f 5e 5b c3", "e8 7b ff ff ff", true },
-		{ "after int $0x80, called through a register", "cd 80 5f 5e 5b c3", "90 90 90 ff d0", true },
+		{ "after int $0x80, where the CFI ends", "cd 80 5f 5e 5b c3", "e8 7b ff ff ff", true, false },
+		{ "after int $0x80, called through a register",
+		  "cd 80 5f 5e 5b c3", "90 90 90 ff d0", true, false },
 		{ "a return address that does not follow a call", "cd 80 5f 5e 5b c3", "90 90 90 90 90",
-		  false },
-		{ "a call of an address without code", "cd 80 5f 5e 5b c3", "e8 00 00 00 40", false },
+		  false, false },
+		{ "a call of an address without code", "cd 80 5f 5e 5b c3", "e8 00 00 00 40", false, false },
 		{ "pop, inc, dec, call of the next, lds, bound", "90 90 e8 00 00 00 00 58 40 4f c5 00 62 00 "
-		  "a1 00 00 00 00 5f 5e 5b c3", "e8 7b ff ff ff", true },
+		  "a1 00 00 00 00 5f 5e 5b c3", "e8 7b ff ff ff", true, false },
 		{ "a return that takes arguments off the stack",
-		  "90 90 83 c4 0c c2 08 00", "e8 7b ff ff ff", true },
-		{ "inc %esp", "90 90 44 5f 5e 5b c3", "e8 7b ff ff ff", false },
-		{ "addresses of 16 bits", "90 90 67 8b 44 24 5f 5e 5b c3", "e8 7b ff ff ff", false },
+		  "90 90 83 c4 0c c2 08 00", "e8 7b ff ff ff", true, false },
+		{ "inc %esp", "90 90 44 5f 5e 5b c3", "e8 7b ff ff ff", false, false },
+		{ "a breakpoint whose byte is known",
+		  "90 90 cc 5e 5b c3", "e8 7b ff ff ff", true, true },
+		{ "a breakpoint whose byte is not known",
+		  "90 90 cc 5e 5b c3", "e8 7b ff ff ff", false, false },
+		{ "addresses of 16 bits", "90 90 67 8b 44 24 5f 5e 5b c3", "e8 7b ff ff ff", false, false },
 		{ "exit(), which does not return",
-		  "90 90 b8 01 00 00 00 cd 80 5f 5e 5b c3", "e8 7b ff ff ff", false },
+		  "90 90 b8 01 00 00 00 cd 80 5f 5e 5b c3", "e8 7b ff ff ff", false, false },
 		{ "a system call that returns",
-		  "90 90 b8 14 00 00 00 cd 80 5f 5e 5b c3", "e8 7b ff ff ff", true },
-		{ "after a call, esp is not known", "90 90 ff d0 5f 5e 5b c3", "e8 7b ff ff ff", false },
+		  "90 90 b8 14 00 00 00 cd 80 5f 5e 5b c3", "e8 7b ff ff ff", true, false },
+		{ "after a call, esp is not known",
+		  "90 90 ff d0 5f 5e 5b c3", "e8 7b ff ff ff", false, false },
 		{ "after a call, leave gives the return address",
-		  "90 90 ff d0 c9 c3", "e8 7b ff ff ff", true },
+		  "90 90 ff d0 c9 c3", "e8 7b ff ff ff", true, false },
 		{ "after a call, lea from ebp gives the return address",
-		  "90 90 ff d0 8d 65 f8 5b 5e 5d c3", "e8 7b ff ff ff", true },
+		  "90 90 ff d0 8d 65 f8 5b 5e 5d c3", "e8 7b ff ff ff", true, false },
 	};
 	struct kunwind_ranges *ranges = calloc(1, sizeof(*ranges) + sizeof(ranges->range[0]));
 	static struct eh eh, bytes;
@@ -390,9 +396,13 @@ static void test_code(void)
 			.mem = { .lo = STACK, .hi = STACK + sizeof(stack),
 				 .delta = (u64)(uintptr_t)stack - STACK, .code_lo = CODE,
 				 .code_hi = CODE + sizeof(text),
-				 .code_delta = (u64)(uintptr_t)text - CODE },
+				 .code_delta = (u64)(uintptr_t)text - CODE,
+				 .original = 0x5f, .original_id = ranges->id,
+				 .id = 99 },	/* as the kernel's stack leaves it */
 		};
 
+		if (cases[i].breakpoint)
+			walk.mem.original_at = CODE + 0x42;
 		bytes.size = 0;
 		eh_hex(&bytes, cases[i].code);
 		memcpy(text + 0x40, bytes.data, bytes.size);

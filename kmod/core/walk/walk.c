@@ -86,6 +86,7 @@ static noinline u64 kunwind_walk_attr first_address(struct kunwind_walk *walk)
 	struct kunwind_rule rule;
 	bool end;
 
+	walk->mem.id = READ_ONCE(walk->ranges->id);
 	if (kunwind_walk_rule(walk, regs->r[KUNWIND_RA], true, regs->r[KUNWIND_RSP], &rule, &table,
 			      &end) != KUNWIND_COMPLETE || end ||
 	    (rule.kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_CFA || rule.reg >= KUNWIND_RA)

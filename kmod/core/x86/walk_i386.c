@@ -128,6 +128,7 @@ enum kunwind_reason kunwind_walk_attr kunwind_walk_i386(struct kunwind_walk *wal
 	walk->count = 0;
 	walk->range = NULL;
 	walk->mem.left = kunwind_budget(walk);
+	walk->mem.id = READ_ONCE(walk->ranges->id);
 	if (!walk->capacity)
 		return KUNWIND_BUFFER_FULL;
 	if (!(regs->valid & KUNWIND_REG(KUNWIND_RSP)) || !(regs->valid & KUNWIND_REG(KUNWIND_RA)))
