@@ -44,7 +44,9 @@
  * take over a word whose time has passed (if bit 58 is set: more than a second
  * ago; the task work then waits for a lock, and its task makes no request). If
  * all slots of a group are in use, another task may take over the word of a
- * task that has made OFTEN or more requests in vain in a row.
+ * task that has made OFTEN or more requests in vain in a row, or of one whose
+ * request has not run yet: the task may sleep for hours before it does.
+ * (fault_in.c allows one request for each task at a time, whatever is here.)
  */
 #define LIMIT_PID_SHIFT		32
 #define LIMIT_PID		GENMASK_ULL(53, 32)
@@ -77,9 +79,12 @@ static __always_inline u64 limit_reusable(u64 limit, u32 now)
 	if (!limit)
 		return U64_MAX;
 	if (limit_waits(limit, now)) {
-		if ((limit & LIMIT_OWN) || limit_shift(limit) < OFTEN)
+		if (limit & LIMIT_OWN)
 			return 0;
-		return limit_shift(limit);
+		if (limit_shift(limit) >= OFTEN)
+			return limit_shift(limit);
+		/* No task waits that long after so few requests in vain: the request has not run. */
+		return (u32)limit - now > 1U << OFTEN;
 	}
 	if ((limit & LIMIT_OWN) && now - (u32)limit <= HZ)
 		return 0;
@@ -119,14 +124,15 @@ bool notrace kunwind_request_limit_begin(void)
 	u64 limit, *slot = limit_find(now, &limit);
 	u64 shift = 0;
 
-	if (!slot)
-		return false;
-	if ((limit & LIMIT_PID) == limit_pid()) {
+	if (slot && (limit & LIMIT_PID) == limit_pid()) {
 		if (limit & LIMIT_OWN || limit_waits(limit, now))
 			return false;
 		shift = limit & LIMIT_SHIFT;
 	}
-	return cmpxchg(slot, limit, limit_pid() | shift | (u32)(now + HZ)) == limit;
+	if (slot && cmpxchg(slot, limit, limit_pid() | shift | (u32)(now + HZ)) == limit)
+		return true;
+	atomic64_inc(&nr_refused);
+	return false;
 }
 
 bool notrace kunwind_request_limit_own_begin(void)

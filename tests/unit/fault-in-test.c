@@ -458,6 +458,7 @@ static void test_taken(void)
 {
 	unsigned int i, round, lost = 0;
 	bool changed = false;
+	u64 refused;
 
 	begin();
 	area.anonymous = false;
@@ -474,6 +475,17 @@ static void test_taken(void)
 	}
 	tap_ok(asks(STACK), "slot of a task with many failed requests: taken over");
 
+	/* tasks that sleep before their requests run */
+	begin();
+	for (i = 0; i < GROUP; i++) {
+		me.pid = alike(i, GROUP_BITS);
+		kunwind_request_limit_begin();
+	}
+	me.pid = alike(GROUP, GROUP_BITS);
+	tap_ok(kunwind_request_limit_begin(), "slot of a task whose request has not run: taken over");
+	tap_ok(!kunwind_request_limit_begin(),
+	       "slot taken over before the request ran: the new task keeps it");
+
 	begin();
 	for (i = 0; i < GROUP; i++) {
 		me.pid = alike(i, GROUP_BITS);
@@ -481,7 +493,10 @@ static void test_taken(void)
 	}
 	me.pid = alike(GROUP, GROUP_BITS);
 	jiffies += HZ;
+	refused = kunwind_request_limit_refused();
 	tap_ok(!asks(STACK), "slot of a task in a task work: not taken over within a second");
+	tap_ok(kunwind_request_limit_refused() == refused + 1,
+	       "no slot is free: the request is counted as refused");
 	jiffies += 2;
 	area.anonymous = false;
 	tap_ok(asks(STACK), "slot of a task in a task work: taken over after more than a second");
