@@ -16,12 +16,15 @@
  * are distinguished by the registers alone: two of them in a row with the same
  * registers count as one, for example in an endless loop. Two tasks may share
  * one place for their marks. Then the event may come twice for one entry, but
- * is never missing for that reason.
+ * is never missing for that reason. A walk in an interrupt or NMI has a smaller
+ * budget, and knows fewer registers. If it ends early, the first request in task
+ * context emits the event again.
  *
  * kunwind_stack_event() runs in any context, NMI included; the probe runs when
  * a system call begins. Neither sleeps. emitter.c makes and frees the memory,
  * and registers the probe.
  */
+#include <linux/bits.h>
 #include <linux/hash.h>
 #include <linux/jhash.h>
 #include <linux/moduleparam.h>
@@ -43,9 +46,12 @@ MODULE_PARM_DESC(callstack_syscalls,
 
 static DEFINE_PER_CPU(u64, emitted);
 
+/* Bit of a mark: an interrupt or NMI emitted the event, and its stack ended early. */
+#define MARK_EARLY	BIT_ULL(1)
+
 /*
  * Returns a hash of the task and of all user registers except rax, which the
- * end of a system call changes. Never 0.
+ * end of a system call changes. Never 0, and without MARK_EARLY.
  */
 static u64 notrace mark_of(const struct pt_regs *regs)
 {
@@ -55,13 +61,21 @@ static u64 notrace mark_of(const struct pt_regs *regs)
 	u32 seed = (u32)current->start_time;
 	u32 low = jhash2(words, ax, seed);
 
-	return (u64)jhash2(words + rest, sizeof(*regs) / sizeof(u32) - rest, low) << 32 |
-	       (low ^ (u32)current->pid) | 1;
+	return ((u64)jhash2(words + rest, sizeof(*regs) / sizeof(u32) - rest, low) << 32 |
+		(low ^ (u32)current->pid) | 1) & ~MARK_EARLY;
 }
 
 static u64 notrace *mark_place(struct kunwind_emitter *emitter)
 {
 	return &emitter->mark[hash_ptr(current, KUNWIND_MARK_BITS)];
+}
+
+/* Has the event of the kernel entry @mark been emitted, as well as this context can? */
+static bool notrace emitted_already(struct kunwind_emitter *emitter, u64 mark)
+{
+	const u64 last = READ_ONCE(*mark_place(emitter));
+
+	return last == mark || (last == (mark | MARK_EARLY) && interrupt_context_level());
 }
 
 static notrace void emit(struct kunwind_emitter *emitter, struct kunwind_stack *stack)
@@ -116,7 +130,7 @@ bool notrace kunwind_stack_event(struct kunwind_space *space, const struct pt_re
 	 * Busy: a probe of this event, or of a page fault of the walk, requests
 	 * a stack.
 	 */
-	if (READ_ONCE(scratch->busy) || READ_ONCE(*mark_place(now)) == mark)
+	if (READ_ONCE(scratch->busy) || emitted_already(now, mark))
 		goto out;
 	WRITE_ONCE(scratch->busy, true);
 	barrier();
@@ -134,6 +148,8 @@ bool notrace kunwind_stack_event(struct kunwind_space *space, const struct pt_re
 		stack.tgid = current->tgid;
 		stack.tid = current->pid;
 		stack.syscall = syscall_get_nr(current, (struct pt_regs *)regs);
+		if (interrupt_context_level() && stack.reason != KUNWIND_COMPLETE)
+			mark |= MARK_EARLY;
 		WRITE_ONCE(*mark_place(now), mark);
 		this_cpu_inc(emitted);
 		emit(now, &stack);

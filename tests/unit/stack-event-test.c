@@ -79,6 +79,7 @@ static void (*in_walk)(void);
 
 /* Frames of the next walk, and the first guessed one (0: none). */
 static u32 frames, guessed;
+static enum kunwind_reason reason = KUNWIND_COMPLETE;	/* why the next walks end */
 static bool no_caller;		/* the last frame is a signal frame, whose caller has no address */
 
 bool kunwind_callstack_guesses(void) { return guesses; }
@@ -110,7 +111,7 @@ enum kunwind_reason kunwind_callstack_walk(struct kunwind_space *of, const struc
 	}
 	if (no_caller)
 		request->trust[i] = KUNWIND_TRUST_SIGNAL;
-	return KUNWIND_COMPLETE;
+	return reason;
 }
 
 /* --------------------------------------------------------------- the scene */
@@ -308,6 +309,35 @@ static void test_trust(void)
 	end();
 }
 
+/* Walks in interrupts have a smaller budget, and know fewer registers in an NMI. */
+static void test_early(void)
+{
+	begin();
+	enters();
+	level = 2;
+	reason = KUNWIND_BUDGET_SPENT;
+	frames = 3;
+	tap_ok(asks(100) && !asks(100) && emissions == 1,
+	       "stack that ends early in interrupts: it is emitted once");
+	level = 0;
+	reason = KUNWIND_COMPLETE;
+	frames = 10;
+	tap_ok(asks(100) && got(10) && !asks(100) && emissions == 2,
+	       "first request in task context after it: the whole stack is emitted");
+	level = 2;
+	tap_ok(!asks(100) && emissions == 2, "interrupt after the whole stack: nothing is emitted");
+	regs.bx++;
+	tap_ok(asks(100) && emissions == 3, "whole stack in an interrupt: it is emitted");
+	level = 0;
+	tap_ok(!asks(100) && emissions == 3 && !wrong, "task context after it: nothing is emitted");
+	regs.bx++;
+	reason = KUNWIND_NO_RULE;
+	tap_ok(asks(100) && !asks(100) && emissions == 4,
+	       "stack that ends early in task context: it is emitted once");
+	reason = KUNWIND_COMPLETE;
+	end();
+}
+
 static void test_long(void)
 {
 	begin();
@@ -352,6 +382,7 @@ int main(void)
 	test_once();
 	test_listener();
 	test_trust();
+	test_early();
 	test_long();
 	kunwind_stack_event_exit();
 	tap_ok(kunwind_emitter_begin() == -ENODEV, "module unload: the event cannot be switched on");
