@@ -91,6 +91,7 @@ static int __init kunwind_init(void)
 {
 	int err;
 
+	kunwind_events_init();	/* perf can already open the module's events */
 	err = kunwind_object_init();
 	if (err)
 		goto out_stack_event;
@@ -109,7 +110,6 @@ static int __init kunwind_init(void)
 	err = kunwind_system_wide_init();
 	if (err)
 		goto out_fault_in;
-	kunwind_events_init();
 	kunwind_stack_event_init();
 	kunwind_slow_syscall_init();
 	kunwind_fatal_signal_init();
