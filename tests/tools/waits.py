@@ -427,11 +427,13 @@ def test_locks(work, arguments):
         "third;_start;main;opener;[lock held by first];_start;main;reader;futex 7000",
         "third;_start;main;opener;[lock held by second];_start;main;recursive;futex 5020"]))
     speedscope = json.loads(run("export", "--speedscope", "-w", "lock", scene.directory).stdout)
-    same("mutex: speedscope has the blocked times", sorted(sum(w for w, s in zip(p["weights"], p["samples"]) if s)
-                                                         for p in speedscope["profiles"]), [8010, 12020])
+    same("mutex: speedscope has the time of each holder", sorted((p["name"], w) for p in speedscope["profiles"] for w, s in zip(
+        p["weights"], p["samples"]) if s), [("second 101", 8010), ("third 102", 5020), ("third 102", 7000)])
     firefox = json.loads(run("export", "--firefox", "-w", "lock", scene.directory).stdout)
-    same("mutex: firefox has the blocked times", sorted(w for t in firefox["threads"] for w in t["samples"]["weight"]),
-         [0.00801, 0.01202])
+    same("mutex: firefox has the time of each holder", sorted((t["name"], *row) for t in firefox["threads"] for row in zip(
+        t["samples"]["time"], t["samples"]["weight"])), [("second", 0.001, 0.00801), ("third", 0.002, 0.007), ("third", 0.009, 0.00502)])
+    same("mutex: firefox has no marker for a holder", sum(t["markers"]["length"] for t in firefox["threads"]),
+         sum(t["markers"]["length"] for t in json.loads(run("export", "--firefox", "-w", "events", scene.directory).stdout)["threads"]))
     rows = {row["name"]: row for row in parse("report", run("report", "-j", "-s", "lock", scene.directory).stdout.encode())["functions"]}
     same("mutex: report has the time blocked by locks, of complete stacks, by function", {
         name: [row[key] for key in ("lock_ns", "self", "complete", "end")] for name, row in rows.items()}, {

@@ -62,10 +62,10 @@ static void sample_begins(const struct sample *sample, const bt_event *event, vo
 	state->entered[sample->thread] = firefox_fields_keep(&state->fields, sample->what, event);
 }
 
-/* A sample of a CPU has none: it is only in the list of samples. */
+/* Samples of CPUs and times of locks have none: they are only in the list of samples. */
 static bool has_marker(const struct sample *sample)
 {
-	return sample->kind != SAMPLE_CPU;
+	return sample->kind != SAMPLE_CPU && sample->kind != SAMPLE_LOCK;
 }
 
 static void sample_ends(const struct sample *sample, const bt_event *event, void *data)
@@ -235,7 +235,7 @@ static void put_samples(struct state *state, size_t from, size_t to, enum weight
 	for (i = from; i < to; i++) {
 		if (!sample_weighs(&entry[i].sample, weight))
 			continue;
-		json_int(out, NULL, (int64_t)sample_node(&entry[i].sample, weight) - 1);
+		json_int(out, NULL, (int64_t)entry[i].sample.node - 1);
 		nr++;
 	}
 	json_close(out, ']');

@@ -118,14 +118,16 @@ static struct total *total_of(struct state *state, uint32_t node, uint32_t threa
 static void take(const struct sample *sample, const bt_event *event, void *data)
 {
 	struct total *total = total_of(data, sample->node, sample->thread);
+	uint32_t i;
 
 	(void)event;
 	if (sample->kind == SAMPLE_SYSCALL || sample->kind == SAMPLE_EVENT)
 		total->weight[WEIGHT_EVENTS]++;
 	if (sample->duration >= 0)
 		total->weight[sample_time_weight(sample->kind)] += sample->duration;
-	if (sample->lock)
-		total_of(data, sample->lock_node, sample->thread)->weight[WEIGHT_LOCK] += sample->lock;
+	for (i = 0; i < sample->nr_holds; i++)
+		total_of(data, sample->hold[i].node, sample->thread)->weight[WEIGHT_LOCK] +=
+			sample->hold[i].ns;
 }
 
 /* ------------------------------------------------------------ output */

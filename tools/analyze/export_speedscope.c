@@ -112,7 +112,7 @@ static size_t put_span(struct cursor *cursor, size_t i, size_t to, enum weight w
 	const struct sample *sample = &entry[i].sample, *inner;
 	int64_t start = cursor->state->samples->begin;
 	int64_t end = sample->begin + sample_weight(sample, weight) - start;
-	uint32_t node = sample_node(sample, weight);
+	uint32_t node = sample->node;
 
 	advance(cursor, sample->begin - start, CALLS_ROOT, false);
 	while (++i < to && entry[i].sample.begin - start < end) {

@@ -19,9 +19,9 @@
  * soon as one of the processes wakes the other.
  *
  * Memory: 136 bytes for each address; 40 for each pair of a waiting and a holding
- * stack; 24 for each release of a mutex since its oldest waiter began to wait, twice
- * that after the array has grown. A requeued waiter (FUTEX_REQUEUE) counts at the
- * address that it waited for first.
+ * stack; 24 for each release of a mutex since its oldest waiter began to wait, and 24
+ * for each holder during one wait, twice that after the array has grown. A requeued
+ * waiter (FUTEX_REQUEUE) counts at the address that it waited for first.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,6 +49,7 @@ void locks_free(struct locks *locks)
 	free(locks->slot);
 	free(locks->pair);
 	free(locks->pair_slot);
+	free(locks->hold);
 }
 
 /* ------------------------------------------------------------ tables */
@@ -296,19 +297,23 @@ static void merge(struct locks *locks, uint32_t a, uint32_t b)
 
 /* ------------------------------------------------------------ waits */
 
-static void held(struct locks *locks, struct calls *calls, uint32_t lock, struct sample *sample,
-		 const struct lock_release *by, int64_t time)
+/* Adds the time from @from until @until to those in which the releasing thread held the lock. */
+static void held(struct locks *locks, struct calls *calls, uint32_t lock, const struct sample *sample,
+		 const struct lock_release *by, int64_t from, int64_t until)
 {
 	uint32_t waiter = calls->node[sample->node].parent;
 	struct lock_pair *pair = pair_of(locks, calls, lock, waiter, by->holder, by->comm);
 
-	pair->time += time;
+	pair->time += until - from;
 	pair->times++;
 	if (pair->node == CALLS_ROOT)
 		return;
-	calls->node[pair->node].self[WEIGHT_LOCK] += time;
-	sample->lock += time;
-	sample->lock_node = pair->node;		/* the last one stays */
+	calls->node[pair->node].self[WEIGHT_LOCK] += until - from;
+	if (locks->nr_holds == locks->cap_holds) {
+		locks->cap_holds = locks->cap_holds ? locks->cap_holds * 2 : 16;
+		locks->hold = needed(realloc(locks->hold, locks->cap_holds * sizeof(*locks->hold)));
+	}
+	locks->hold[locks->nr_holds++] = (struct lock_hold){ from, until - from, pair->node };
 }
 
 void lock_waited(struct locks *locks, struct calls *calls, const struct lock_call *call,
@@ -330,17 +335,20 @@ void lock_waited(struct locks *locks, struct calls *calls, const struct lock_cal
 		lock->other_time += sample->duration;
 		return;
 	}
+	locks->nr_holds = 0;
 	until = by->time;
 	last = (struct lock_release){ .time = until, .holder = by->node, .comm = by->comm };
 	for (i = first_release(lock, from); i < lock->nr && lock->release[i].time <= until; i++) {
 		/* the last release is the wakeup, which comes a little after its entry */
 		next = i + 1 < lock->nr && lock->release[i + 1].time <= until ?
 			lock->release[i].time : until;
-		held(locks, calls, number, sample, &lock->release[i], next - from);
+		held(locks, calls, number, sample, &lock->release[i], from, next);
 		from = next;
 	}
 	if (from < until)
-		held(locks, calls, number, sample, &last, until - from);
+		held(locks, calls, number, sample, &last, from, until);
+	sample->hold = locks->hold;
+	sample->nr_holds = locks->nr_holds;
 	lock = &locks->lock[number];
 	blocked = until - sample->begin;
 	lock->waits++;

@@ -53,11 +53,19 @@ struct lock {
 	bool merged;		/* some calls have the number of a release of the other address */
 };
 
+/* The part of a wait for a mutex in which one thread held it. */
+struct lock_hold {
+	int64_t begin, ns;
+	uint32_t node;		/* that of the pair of stacks */
+};
+
 struct locks {
 	struct lock *lock;
 	uint32_t nr, cap;
 	struct lock_pair *pair;
 	uint32_t nr_pairs, cap_pairs;
+	struct lock_hold *hold;	/* of the latest wait, in order of time */
+	uint32_t nr_holds, cap_holds;
 	/* private to locks.c */
 	uint32_t *slot, cap_slots, *pair_slot, cap_pair_slots;
 };
@@ -80,8 +88,8 @@ void lock_left(struct locks *locks, struct lock_call *call);
 
 /*
  * Takes a time off the CPU in @call, which waits. @waker: the call of the
- * waking thread; NULL: that thread ended. For a mutex, sets sample->lock and
- * its node, and adds the weight WEIGHT_LOCK.
+ * waking thread; NULL: that thread ended. For a mutex, sets sample->hold, and
+ * adds the weight WEIGHT_LOCK.
  */
 void lock_waited(struct locks *locks, struct calls *calls, const struct lock_call *call,
 		 struct sample *sample, const struct lock_call *waker);

@@ -25,6 +25,7 @@ enum sample_kind {
 	SAMPLE_EVENT,		/* any other event, sched_switch included */
 	SAMPLE_OFF_CPU,		/* reported when the thread runs again */
 	SAMPLE_CPU,		/* kunwind_sample: the time until its event, on a CPU */
+	SAMPLE_LOCK,		/* only in a timeline: a part of OFF_CPU in which a thread held the lock */
 };
 
 /* The thread of an event that has neither context tid nor vtid. */
@@ -33,7 +34,8 @@ enum sample_kind {
 /* Returns the weight that is the duration of such samples. */
 static inline enum weight sample_time_weight(enum sample_kind kind)
 {
-	return kind == SAMPLE_OFF_CPU ? WEIGHT_OFF_CPU : kind == SAMPLE_CPU ? WEIGHT_CPU : WEIGHT_BLOCKED;
+	return kind == SAMPLE_OFF_CPU ? WEIGHT_OFF_CPU : kind == SAMPLE_CPU ? WEIGHT_CPU :
+	       kind == SAMPLE_LOCK ? WEIGHT_LOCK : WEIGHT_BLOCKED;
 }
 
 /* The thread or interrupt that ended a time off the CPU, from sched_waking. */
@@ -75,12 +77,9 @@ struct sample {
 	bool preempted;			/* the thread could have run: no wakeup ends this */
 	uint32_t next;			/* string: name of the thread that got the CPU; 0: not known */
 	const struct sample_waker *waker;	/* during end() only; NULL: not recorded */
-	/*
-	 * The part of duration blocked by a lock: until the wakeup by a thread in
-	 * futex(2). lock_node: its node with the weight WEIGHT_LOCK, below both stacks.
-	 */
-	int64_t lock;
-	uint32_t lock_node;
+	/* The parts of duration blocked by a lock, one for each holder; during end() only. */
+	const struct lock_hold *hold;
+	uint32_t nr_holds;
 };
 
 /*

@@ -2,13 +2,14 @@
 /*
  * timeline.c - all samples, by thread and time
  *
- * Memory: 120 bytes for each sample; twice that after the array has grown.
+ * Memory: 152 bytes for each sample, and for each holder of a lock that one waits
+ * for; twice that after the array has grown.
  */
 #include <stdlib.h>
 
 #include "timeline.h"
 
-struct timeline_entry *timeline_add(struct timeline *timeline, const struct sample *sample)
+static struct timeline_entry *add(struct timeline *timeline, const struct sample *sample)
 {
 	if (timeline->nr == timeline->cap) {
 		timeline->cap = timeline->cap ? timeline->cap * 2 : 4096;
@@ -16,7 +17,23 @@ struct timeline_entry *timeline_add(struct timeline *timeline, const struct samp
 						 timeline->cap * sizeof(*timeline->entry)));
 	}
 	timeline->entry[timeline->nr] = (struct timeline_entry){ .sample = *sample };
+	timeline->entry[timeline->nr].sample.hold = NULL;
 	return &timeline->entry[timeline->nr++];
+}
+
+struct timeline_entry *timeline_add(struct timeline *timeline, const struct sample *sample)
+{
+	struct sample part = *sample;
+	uint32_t i;
+
+	part.kind = SAMPLE_LOCK;
+	for (i = 0; i < sample->nr_holds; i++) {
+		part.begin = sample->hold[i].begin;
+		part.duration = sample->hold[i].ns;
+		part.node = sample->hold[i].node;
+		add(timeline, &part);
+	}
+	return add(timeline, sample);
 }
 
 static int in_order(const void *a, const void *b)
@@ -49,23 +66,13 @@ size_t timeline_thread_end(const struct timeline *timeline, size_t from)
 
 bool sample_weighs(const struct sample *sample, enum weight weight)
 {
-	switch (weight) {
-	case WEIGHT_EVENTS:
+	if (weight == WEIGHT_EVENTS)
 		return sample->kind == SAMPLE_SYSCALL || sample->kind == SAMPLE_EVENT;
-	case WEIGHT_LOCK:
-		return sample->lock > 0;
-	default:
-		return sample->duration >= 0 && sample->kind != SAMPLE_EVENT &&
-		       weight == sample_time_weight(sample->kind);
-	}
+	return sample->duration >= 0 && sample->kind != SAMPLE_EVENT &&
+	       weight == sample_time_weight(sample->kind);
 }
 
 int64_t sample_weight(const struct sample *sample, enum weight weight)
 {
-	return weight == WEIGHT_EVENTS ? 1 : weight == WEIGHT_LOCK ? sample->lock : sample->duration;
-}
-
-uint32_t sample_node(const struct sample *sample, enum weight weight)
-{
-	return weight == WEIGHT_LOCK ? sample->lock_node : sample->node;
+	return weight == WEIGHT_EVENTS ? 1 : sample->duration;
 }

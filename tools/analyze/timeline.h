@@ -20,7 +20,10 @@ struct timeline {
 	size_t nr, cap;
 };
 
-/* Ends the program if out of memory. Returns the new entry, valid until the next call. */
+/*
+ * Adds a sample, and a SAMPLE_LOCK for each of its holds. Ends the program if out
+ * of memory. Returns the sample's entry, valid until the next call.
+ */
 struct timeline_entry *timeline_add(struct timeline *timeline, const struct sample *sample);
 
 /* Sorts by thread, then by begin, then longest first. */
@@ -32,8 +35,7 @@ size_t timeline_thread_end(const struct timeline *timeline, size_t from);
 /* Does a sample count for this weight? */
 bool sample_weighs(const struct sample *sample, enum weight weight);
 
-/* Return how much, if so, and the node that has this weight. */
+/* Returns how much, if so. */
 int64_t sample_weight(const struct sample *sample, enum weight weight);
-uint32_t sample_node(const struct sample *sample, enum weight weight);
 
 #endif /* KUNWIND_ANALYZE_TIMELINE_H */
