@@ -13,7 +13,8 @@
  * does. An address is a mutex if a waiter expects the value 2 ("locked, with
  * waiters": glibc, Rust, Go), or if the kernel keeps its owner (FUTEX_LOCK_PI).
  * For all others (condition variables, semaphores, joins) the whole time goes to
- * the waker; it has no weight WEIGHT_LOCK.
+ * the waker; it has no weight WEIGHT_LOCK. Neither has a wait before the first one
+ * that shows that the address is a mutex.
  *
  * Two processes may have a shared futex at two addresses. They are one lock as
  * soon as one of the processes wakes the other.
@@ -124,13 +125,12 @@ static uint32_t graft(struct calls *calls, uint32_t node, uint32_t stack)
 	return node;
 }
 
-static struct lock_pair *pair_of(struct locks *locks, struct calls *calls, uint32_t lock,
-				 uint32_t waiter, uint32_t holder, uint32_t comm)
+static struct lock_pair *pair_of(struct locks *locks, uint32_t lock, uint32_t waiter, uint32_t holder,
+				 uint32_t comm)
 {
 	struct lock_pair pair = { .lock = lock, .waiter = waiter, .holder = holder, .holder_comm = comm };
 	struct lock_pair *old;
 	uint32_t at, i;
-	char note[80];
 
 	if (locks->nr_pairs == locks->cap_pairs) {
 		locks->cap_pairs = locks->cap_pairs ? locks->cap_pairs * 2 : 256;
@@ -146,12 +146,6 @@ static struct lock_pair *pair_of(struct locks *locks, struct calls *calls, uint3
 		if (old->lock == lock && old->waiter == waiter && old->holder == holder &&
 		    old->holder_comm == comm)
 			return old;
-	}
-	if (locks->lock[lock].mutex) {
-		snprintf(note, sizeof(note), "[lock held by %.40s]", comm ? calls->string[comm] : "?");
-		pair.node = calls_node(calls, waiter, FRAME_LOCK, note, "");
-		pair.node = calls_node(calls, graft(calls, pair.node, holder), FRAME_WHAT, "futex",
-				       "lock");
 	}
 	put(locks->pair_slot, locks->cap_pair_slots, hash_pair(&pair), locks->nr_pairs);
 	locks->pair[locks->nr_pairs] = pair;
@@ -297,17 +291,31 @@ static void merge(struct locks *locks, uint32_t a, uint32_t b)
 
 /* ------------------------------------------------------------ waits */
 
+/* Returns the node that has the weight of a pair: below the waiter's stack, and then the holder's. */
+static uint32_t node_of(struct calls *calls, const struct lock_pair *pair)
+{
+	uint32_t node;
+	char note[80];
+
+	snprintf(note, sizeof(note), "[lock held by %.40s]",
+		 pair->holder_comm ? calls->string[pair->holder_comm] : "?");
+	node = calls_node(calls, pair->waiter, FRAME_LOCK, note, "");
+	return calls_node(calls, graft(calls, node, pair->holder), FRAME_WHAT, "futex", "lock");
+}
+
 /* Adds the time from @from until @until to those in which the releasing thread held the lock. */
 static void held(struct locks *locks, struct calls *calls, uint32_t lock, const struct sample *sample,
 		 const struct lock_release *by, int64_t from, int64_t until)
 {
 	uint32_t waiter = calls->node[sample->node].parent;
-	struct lock_pair *pair = pair_of(locks, calls, lock, waiter, by->holder, by->comm);
+	struct lock_pair *pair = pair_of(locks, lock, waiter, by->holder, by->comm);
 
 	pair->time += until - from;
 	pair->times++;
-	if (pair->node == CALLS_ROOT)
+	if (!locks->lock[lock].mutex)
 		return;
+	if (pair->node == CALLS_ROOT)
+		pair->node = node_of(calls, pair);
 	calls->node[pair->node].self[WEIGHT_LOCK] += until - from;
 	if (locks->nr_holds == locks->cap_holds) {
 		locks->cap_holds = locks->cap_holds ? locks->cap_holds * 2 : 16;

@@ -23,7 +23,7 @@ struct lock_call {
 struct lock_pair {
 	uint32_t lock, waiter, holder;	/* the latter two: innermost nodes of stacks */
 	uint32_t holder_comm;	/* string */
-	uint32_t node;		/* below both stacks; of a mutex only */
+	uint32_t node;		/* below both stacks; CALLS_ROOT: not known to be a mutex */
 	int64_t time;
 	uint64_t times;
 };
