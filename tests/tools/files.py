@@ -330,7 +330,7 @@ def test_selection(work):
 
 
 def test_damaged(work):
-    """A process that has forked itself, which only a damaged trace says."""
+    """What only a damaged trace says: a process that has forked itself, and more bytes than a call can transfer."""
     calls = Calls()
     for fd in 0, 1, 2:
         calls.call("openat", AT_FDCWD, "/%d" % fd, 0, result=fd)
@@ -339,6 +339,11 @@ def test_damaged(work):
         calls.call("read", fd, result=1)
     same("a process is its own parent: its files stay", calls.files(work, "damaged"),
          {"/%d" % fd: (2, 0, 1, fd) for fd in (0, 1, 2)})
+    calls = Calls()
+    calls.call("openat", AT_FDCWD, "/big", 0, result=3)
+    for result in (0x7ffff000, 1, 0x7fffffffffffffff, 0x100000000):
+        calls.call("read", 3, result=result)
+    same("a result that no call can return is no number of bytes", calls.files(work, "bytes"), {"/big": (5, 0, 0x7ffff001, 3)})
 
 
 def main():

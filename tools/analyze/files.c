@@ -490,10 +490,12 @@ static void dump_fd(struct files *files, const void *trace, const bt_event *even
 	struct process *process;
 	uint32_t i;
 
+	if (!path || !files->nr_dump)
+		return;
 	if (!files->dump_sorted)
 		qsort(files->dump, files->nr_dump, sizeof(*files->dump), compare_dumps);
 	files->dump_sorted = true;
-	found = path ? bsearch(&key, files->dump, files->nr_dump, sizeof(key), compare_dumps) : NULL;
+	found = bsearch(&key, files->dump, files->nr_dump, sizeof(key), compare_dumps);
 	if (!found)
 		return;
 	i = (uint32_t)(found - files->dump);

@@ -139,6 +139,9 @@ static void add_thread(struct report *report, const struct sample *sample)
 	}
 }
 
+/* No call transfers more (MAX_RW_COUNT of the kernel): a greater result is damaged. */
+#define MOST_BYTES	INT32_MAX
+
 static void add_file(struct report *report, const struct sample *sample)
 {
 	struct line *line = report_line(&report->table[TABLE_FILES], sample->file);
@@ -149,7 +152,7 @@ static void add_file(struct report *report, const struct sample *sample)
 		line->several |= line->fd >= 0;
 		line->fd = line->several ? -1 : sample->fd;
 	}
-	if (sample->transfers && sample->result > 0)
+	if (sample->transfers && sample->result > 0 && sample->result <= MOST_BYTES)
 		line->bytes += sample->result;
 	add(line, sample);
 }
