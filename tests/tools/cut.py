@@ -118,6 +118,12 @@ def foreign(work, tmp, whole, names):
           messages.count("left out, because it is no part of the trace: move it to another directory\n") == 3, messages)
     same("files that are no part of the trace are kept", sorted(os.listdir(other)),
          sorted([".hidden", "a\nb", "channel_0", "empty", "fifo", "flame.html", "link", "metadata", "more", "notes_old"]))
+    tree = os.path.join(work, "tree")
+    os.makedirs(os.path.join(tree, "source", "metadata"))
+    shutil.copytree(whole, os.path.join(tree, "source", "metadata", "trace"))
+    os.mkdir(os.path.join(tree, "other"))
+    os.mkfifo(os.path.join(tree, "other", "metadata"))
+    same("a directory or a FIFO named metadata makes no trace: the trace below is read", shown(tree, tmp), (names, ""))
     damaged = variant(whole, "beginning", lambda data: b"\0" * 4 + data[4:])
     check("a stream file whose beginning is damaged is an error", shown(damaged, tmp, status=1)[1])
 

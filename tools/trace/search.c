@@ -2,8 +2,9 @@
 /*
  * search.c - find the traces in and below some directories
  *
- * A directory with a file "metadata" is a trace. The search goes through all other
- * directories; it follows symbolic links only if they were given as arguments.
+ * A directory with a regular file "metadata" is a trace. The search goes through all
+ * other directories, also through those that have this name; it follows symbolic
+ * links only if they were given as arguments.
  *
  * A copy that "kunwind export --ctf" has written has the events of its original. With
  * both, each event would count twice. So copies are left out, except if there are no
@@ -18,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "copy.h"
 #include "metadata.h"
@@ -45,6 +45,14 @@ static bool is_added(const struct search *search, const struct stat *dir)
 			return true;
 	}
 	return false;
+}
+
+/* Returns whether the file is the metadata of a trace. To open a FIFO would block. */
+static bool is_metadata(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode);
 }
 
 /* Takes a directory that is a trace. False: after a message. */
@@ -94,7 +102,7 @@ static bool walk(struct search *search, char *root)
 		switch (entry->fts_info) {
 		case FTS_D:
 			snprintf(metadata, sizeof(metadata), "%s/metadata", entry->fts_path);
-			if (!access(metadata, F_OK)) {
+			if (is_metadata(metadata)) {
 				ok = found(search, entry->fts_path, entry->fts_statp, metadata);
 				fts_set(fts, entry, FTS_SKIP);	/* "index" is below */
 			}
