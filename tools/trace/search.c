@@ -125,6 +125,17 @@ static bool walk(struct search *search, char *root)
 	return ok;
 }
 
+static void no_trace(const char *path)
+{
+	struct stat st;
+
+	if (!stat(path, &st) && !S_ISDIR(st.st_mode))
+		kunwind_tool_error("%s: not a directory: name the directory that holds the trace's files",
+				   path);
+	else
+		kunwind_tool_error("no trace at or below %s: a trace has a file named metadata", path);
+}
+
 bool kunwind_search(char *const *paths, int nr_paths, bool (*add)(const char *dir, void *data),
 		    void *data)
 {
@@ -142,8 +153,7 @@ bool kunwind_search(char *const *paths, int nr_paths, bool (*add)(const char *di
 		search.seen = 0;
 		ok = walk(&search, paths[i]);
 		if (ok && !search.seen) {
-			kunwind_tool_error("no trace at or below %s: a trace has a file named metadata",
-					   paths[i]);
+			no_trace(paths[i]);
 			ok = false;
 		}
 	}
