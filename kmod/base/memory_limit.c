@@ -39,14 +39,18 @@ int kunwind_memory_charge(struct kunwind_quota *quota, size_t bytes)
 	u64 limit = kunwind_quota_part(quota, (u64)READ_ONCE(max_table_mb) << 20);
 	u64 share = (u64)READ_ONCE(max_user_table_mb) << 20;
 
-	/* Added first, so that two callers cannot both get the last bytes. */
-	if (atomic64_add_return(bytes, &used) > limit) {
-		atomic64_sub(bytes, &used);
-		return -ENOSPC;
-	}
+	/*
+	 * Added first, so that two callers cannot both get the last bytes. The
+	 * share comes before the sum: for a charge that the share refuses, no
+	 * other user's idle objects are freed.
+	 */
 	if (kunwind_quota_add_bytes(quota, bytes) > share) {
-		kunwind_memory_uncharge(quota, bytes);
+		kunwind_quota_remove_bytes(quota, bytes);
 		return -EDQUOT;
+	}
+	if (atomic64_add_return(bytes, &used) > limit) {
+		kunwind_memory_uncharge(quota, bytes);
+		return -ENOSPC;
 	}
 	return 0;
 }

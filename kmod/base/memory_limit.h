@@ -14,8 +14,8 @@ struct seq_file;
 
 /*
  * Charges @bytes to the sum of all users, and to @quota unless it is NULL.
- * Returns 0; or, with nothing charged, -ENOSPC: the sum would exceed
- * max_table_mb, or -EDQUOT: the user would exceed max_user_table_mb. Any
+ * Returns 0; or, with nothing charged, -EDQUOT: the user would exceed
+ * max_user_table_mb; otherwise -ENOSPC: the sum would exceed max_table_mb. Any
  * context except NMI, both functions.
  */
 int __must_check kunwind_memory_charge(struct kunwind_quota *quota, size_t bytes);

@@ -191,6 +191,9 @@ static void test_limits(void)
 			break;
 	}
 	tap_ok(i == 3, "memory: a user's next table displaces none of other users");
+	max_table_mb = 2;	/* three quarters: 1.5 MB, of which 1.3 MB are charged */
+	tap_ok(kunwind_memory_make_room(bob, 2 << 20) == -EDQUOT && nr_idle == 3 + 10,
+	       "memory: a charge that exceeds the user's share displaces none of other users");
 	max_table_mb = 1;
 	once(50, NULL);
 	tap_ok(atomic64_read(&memory_used) <= 1 << 20,

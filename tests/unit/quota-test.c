@@ -258,18 +258,19 @@ static void test_bytes(void)
 	tap_ok(!kunwind_memory_charge(q, 1 << 20), "bytes: another user has a separate share");
 	tap_ok(!kunwind_memory_charge(NULL, 2 << 20) && kunwind_memory_charge(NULL, 1) == -ENOSPC,
 	       "bytes: the limit of all users is exact to the byte");
-	tap_ok(kunwind_memory_charge(q, 1) == -ENOSPC && atomic64_read(&used) == 4 << 20,
-	       "bytes: the limit of all users comes before a user's share");
+	tap_ok(kunwind_memory_charge(q, 1) == -EDQUOT && atomic64_read(&used) == 4 << 20 &&
+	       kunwind_quota_add_bytes(q, 0) == 1 << 20,
+	       "bytes: a user's share comes before the limit of all users");
 	kunwind_memory_uncharge(p, 1 << 20);
 	kunwind_memory_uncharge(NULL, 1 << 20);
 	tap_ok(!kunwind_memory_charge(p, 1 << 20), "bytes: uncharged bytes can be charged again");
-	kunwind_memory_uncharge(p, 1);
-	tap_ok(kunwind_memory_charge(p, 2) == -ENOSPC && !kunwind_memory_charge(p, 1) &&
-	       !kunwind_memory_charge(NULL, 1 << 20),
+	kunwind_memory_uncharge(p, 2);
+	tap_ok(!kunwind_memory_charge(NULL, 1) && kunwind_memory_charge(p, 2) == -ENOSPC &&
+	       !kunwind_memory_charge(p, 1) && !kunwind_memory_charge(NULL, 1 << 20),
 	       "bytes: the last quarter of the limit of all users is for CAP_SYS_ADMIN");
-	kunwind_memory_uncharge(p, 1 << 20);
+	kunwind_memory_uncharge(p, (1 << 20) - 1);
 	kunwind_memory_uncharge(q, 1 << 20);
-	kunwind_memory_uncharge(NULL, 2 << 20);
+	kunwind_memory_uncharge(NULL, (2 << 20) + 1);
 	tap_ok(!atomic64_read(&used) && !kunwind_quota_add_bytes(p, 0) && !kunwind_quota_add_bytes(q, 0),
 	       "bytes: after all uncharges, no charge is left");
 	kunwind_quota_put(p);
