@@ -32,12 +32,14 @@ kunwind_estimate_charge(struct kunwind_object *object, size_t bytes, unsigned lo
 		err = kunwind_memory_make_room(object->quota, bytes);
 		if (!err)
 			break;
-		if (err == -EDQUOT && kunwind_object_next_quota(object))
+		if (kunwind_object_next_quota(object, err))
 			continue;
 		object->over_share = err == -EDQUOT;
 		if (object->over_share || !atomic_read(&nr_charged) ||
-		    time_after(jiffies, deadline))
+		    time_after(jiffies, deadline)) {
+			object->over_users = object->quota;
 			return KUNWIND_E_LIMIT;
+		}
 		if (aborted(data))
 			return KUNWIND_E_ABORTED;
 		wait_event_timeout(uncharged, !atomic_read(&nr_charged) || kunwind_jobs_stopping(),

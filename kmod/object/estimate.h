@@ -14,8 +14,10 @@ struct kunwind_object;
  * @deadline: jiffies
  * @aborted: returns whether the build must end; gets @data
  * Charges the first user who maps the file and whose share has room. If the
- * limit of all users is reached, this waits while other builds have charges,
- * until the deadline. May sleep. If it fails, nothing is charged.
+ * limit of all users is reached, nobody is charged if CAP_SYS_ADMIN maps the
+ * file: more memory is reserved for that. If there is no room for that either,
+ * this waits while other builds have charges, until the deadline. May sleep. If
+ * it fails, nothing is charged.
  */
 enum kunwind_build_error __must_check
 kunwind_estimate_charge(struct kunwind_object *object, size_t bytes, unsigned long deadline,

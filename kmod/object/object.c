@@ -20,7 +20,8 @@
  * An object waits to be built in the queues of all users whose processes map
  * the file: each of them has a build request (build_queue.c). The object is
  * charged to the user whose queue reaches it first, if that user's share has
- * room for the table; otherwise to the next user with room. The processor time
+ * room for the table; otherwise to the next user with room. If only
+ * CAP_SYS_ADMIN has room, nobody is charged. The processor time
  * of the build is also charged to one of these users (time_quota). The build
  * has that user's priority, and needs one of that user's turns (job.c). If that
  * user is over the budget, or compiles another table, another of these users is
@@ -154,17 +155,19 @@ bool kunwind_object_take_turn(struct kunwind_object *object, enum kunwind_turn t
 	return taken;
 }
 
-bool kunwind_object_next_quota(struct kunwind_object *object)
+bool kunwind_object_next_quota(struct kunwind_object *object, int err)
 {
 	const struct kunwind_quota *full = object->quota;
 	struct kunwind_build_request *request;
 	bool found = false;
 
+	if (!full)
+		return false;
 	spin_lock(&kunwind_objects_lock);
 	list_for_each_entry(request, &object->requests, of_object) {
-		if (request->quota == full)
+		if (err == -EDQUOT && request->quota == full)
 			request->full = true;
-		if (!found && !request->full)
+		if (!found && !request->full && (err == -EDQUOT || !request->quota))
 			found = set_quota(object, request->quota);
 	}
 	spin_unlock(&kunwind_objects_lock);

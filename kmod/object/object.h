@@ -55,6 +55,8 @@ struct kunwind_object_key {
  * @gone: the file has no name any more, or is in another state now: probably
  *	no other process will map this object
  * @over_share: refused because the share of memory of its user is used up
+ * @over_users: refused for lack of memory while a user was charged; there may
+ *	be memory for CAP_SYS_ADMIN
  * @building_parts: the table is in use while its second stage builds its parts
  *	(part_builder.c)
  * @parts_done: completed at the end of the second stage
@@ -86,6 +88,7 @@ struct kunwind_object {
 	struct kunwind_quota *time_quota;
 	bool gone;
 	bool over_share;
+	bool over_users;
 	bool building_parts;
 	bool jit;
 	unsigned long late_until;
@@ -216,11 +219,13 @@ bool __must_check kunwind_object_take_turn(struct kunwind_object *object, enum k
 					   struct kunwind_quota **quota);
 
 /*
- * Charges object and table to another user who maps the file, because the share
- * of the user of object->quota has no room for the table. Only for the builder,
- * before it charges memory. Returns false if no other user is left.
+ * Charges object and table to another user who maps the file, because a charge
+ * for the user of object->quota failed with @err. -EDQUOT: that user's share has
+ * no room. -ENOSPC: the limit of all users is reached; then only CAP_SYS_ADMIN
+ * (nobody is charged) may have room. Only for the builder, before it charges
+ * memory. Returns false if no other user is left.
  */
-bool __must_check kunwind_object_next_quota(struct kunwind_object *object);
+bool __must_check kunwind_object_next_quota(struct kunwind_object *object, int err);
 
 /* Call after the build with its second stage: frees the build requests. */
 void kunwind_object_build_over(struct kunwind_object *object);

@@ -23,7 +23,8 @@
  * A build that failed for lack of memory or time, or because the file could not
  * be read, is repeated if the file is mapped RETRY after its end or later. A
  * build that exceeded a user's share is repeated as soon as another user maps
- * the file.
+ * the file; one that exceeded any limit of users, as soon as a process with
+ * CAP_SYS_ADMIN does.
  *
  * Lock: kunwind_objects_lock (docs/locking.md). It is held for a few lookups at
  * a time; memory is allocated and freed outside. So a task that is throttled or
@@ -200,7 +201,8 @@ bool kunwind_object_stale(const struct kunwind_object *object, const struct kunw
 	if (object == &kunwind_object_overflow)
 		return true;
 	return transient(object) && (time_after(jiffies, READ_ONCE(object->done_at) + RETRY) ||
-				     (object->over_share && object->quota != quota));
+				     (object->over_share && object->quota != quota) ||
+				     (object->over_users && !quota));
 }
 
 static void last_put(struct kunwind_object *object, struct list_head *dead)

@@ -216,6 +216,29 @@ static void test_charged(void)
 	kunwind_memory_uncharge(bob, (1 << 20) - 1000 - 2 * TABLE);
 	end("shares of several users");
 
+	/* Three quarters of all memory are charged: users get no more. */
+	begin();
+	max_table_mb = 1;
+	if (kunwind_memory_charge(NULL, 3 << 18))
+		abort();
+	a = get_file(1, alice);
+	b = get_file(1, bob);
+	build_all();
+	tap_ok(kunwind_object_state(a) == KUNWIND_OBJECT_REFUSED && a->quota == alice && !a->over_share,
+	       "charged: at the limit of all users, no other user is charged");
+	kunwind_object_put(a);
+	kunwind_object_put(b);
+	a = get_file(2, alice);
+	b = get_file(2, bob);
+	kunwind_object_offer(b, NULL, &files[2]);
+	build_all();
+	tap_ok(kunwind_object_state(a) == KUNWIND_OBJECT_READY && !a->quota && !alice->objects,
+	       "charged: at the limit of all users, CAP_SYS_ADMIN gets the table from the last quarter");
+	kunwind_object_put(a);
+	kunwind_object_put(b);
+	kunwind_memory_uncharge(NULL, 3 << 18);
+	end("limit of all users");
+
 	begin();
 	over_budget(alice);
 	a = get_file(1, bob);

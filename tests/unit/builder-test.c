@@ -146,12 +146,13 @@ void kunwind_object_key_init(struct kunwind_object_key *key, struct file *of)
 static struct kunwind_quota { s64 bytes, most; } users[3];
 static unsigned int nr_users, refused;
 static s64 room;			/* for all of them */
+static bool has_admin;			/* the last of these users has CAP_SYS_ADMIN */
 
 int kunwind_memory_make_room(struct kunwind_quota *quota, size_t bytes)
 {
 	if (quota->bytes + (s64)bytes > quota->most)
 		return -EDQUOT;
-	if (room < (s64)bytes)
+	if (room < (s64)bytes && !(has_admin && quota == &users[nr_users - 1]))
 		return -ENOSPC;
 	room -= bytes;
 	quota->bytes += bytes;
@@ -162,10 +163,12 @@ void kunwind_memory_uncharge(struct kunwind_quota *quota, size_t bytes)
 	room += bytes;
 	quota->bytes -= bytes;
 }
-bool kunwind_object_next_quota(struct kunwind_object *of)
+bool kunwind_object_next_quota(struct kunwind_object *of, int err)
 {
-	if (of->quota == &users[nr_users - 1])
+	if (of->quota == &users[nr_users - 1] || (err == -ENOSPC && !has_admin))
 		return false;
+	if (err == -ENOSPC)
+		of->quota = &users[nr_users - 2];
 	of->quota++;
 	return true;
 }
@@ -255,7 +258,7 @@ static void begin(void)
 	reads = reads_direct = reads_other = reads_unheld = read_fails = 0;
 	built = built_over = told = refused = answered = cancelled = started = 0;
 	closed_here = closed_elsewhere = faults = absent_tries = 0;
-	going = stops = in_parts = no_direct = no_page = false;
+	going = stops = in_parts = no_direct = no_page = has_admin = false;
 	most_read = ~0UL;
 	no_memory = 0;
 	may_go_on = ~0U;
@@ -513,8 +516,18 @@ static void test_charge(void)
 	room = 0;
 	tap_ok(build(false, KUNWIND_OBJECT_REFUSED, KUNWIND_E_LIMIT) && !object.over_share,
 	       "no room, no other build: refused at once, not because of the user");
+	tap_ok(object.over_users, "no room: there may be room for CAP_SYS_ADMIN");
 	room += MUCH;
 	end("no room");
+	begin();
+	room = 0;
+	nr_users = 3;
+	has_admin = true;
+	tap_ok(build(false, KUNWIND_OBJECT_READY, KUNWIND_OK) && object.quota == &users[2] &&
+	       !object.over_users,
+	       "no room for users, and CAP_SYS_ADMIN maps the file: built from its reserve");
+	room += MUCH;
+	end("room for CAP_SYS_ADMIN");
 	begin();
 	room = 0;
 	nr_charged = 1;

@@ -134,9 +134,10 @@ static void build_object(struct kunwind_object *object)
 	if (!ends_with) {
 		do
 			err = kunwind_memory_make_room(object->quota, TABLE);
-		while (err == -EDQUOT && kunwind_object_next_quota(object));
+		while (err && kunwind_object_next_quota(object, err));
 		object->over_share = err == -EDQUOT;
 		if (err) {
+			object->over_users = object->quota;
 			object->build_error = KUNWIND_E_LIMIT;
 		} else {
 			object->table = kunwind_alloc(1024);

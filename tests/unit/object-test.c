@@ -120,6 +120,28 @@ static void test_retry(void)
 	       kunwind_object_stale(a, NULL),
 	       "retry: a table over one user's share is built at once for another user");
 	kunwind_object_put(a);
+	max_table_mb = max_user_table_mb = 1;
+	if (kunwind_memory_charge(NULL, 3 << 18))
+		abort();
+	a = get_file(3, alice);
+	build_all();
+	tap_ok(kunwind_object_state(a) == KUNWIND_OBJECT_REFUSED && !a->over_share &&
+	       !kunwind_object_stale(a, alice) && !kunwind_object_stale(a, bob),
+	       "retry: a table over the limit of all users is not built at once for another user");
+	b = get_file(3, NULL);
+	build_all();
+	tap_ok(a != b && kunwind_object_state(b) == KUNWIND_OBJECT_READY,
+	       "retry: a table over the limit of all users is built at once for CAP_SYS_ADMIN");
+	kunwind_object_put(a);
+	kunwind_object_put(b);
+	if (kunwind_memory_make_room(NULL, (1 << 18) - TABLE / 2))
+		abort();
+	a = get_file(4, NULL);
+	build_all();
+	tap_ok(kunwind_object_state(a) == KUNWIND_OBJECT_REFUSED && !kunwind_object_stale(a, NULL),
+	       "retry: a table over the limit for CAP_SYS_ADMIN is not built again at once");
+	kunwind_object_put(a);
+	kunwind_memory_uncharge(NULL, (1 << 20) - TABLE / 2);
 	ends_with = KUNWIND_E_NO_CFI;
 	a = get_file(2, NULL);
 	build_all();
