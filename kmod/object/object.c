@@ -26,7 +26,8 @@
  * has that user's priority, and needs one of that user's turns (job.c). If that
  * user is over the budget, or compiles another table, another of these users is
  * charged from then on. If one of them has CAP_SYS_ADMIN, nobody is charged for
- * the time.
+ * the time. After MAX_REQUESTS users, only CAP_SYS_ADMIN adds a request; other
+ * users wait for the build of one of the first.
  *
  * Each process has its own names of files (name.c). An object keeps one of them
  * for the status: that of a process with CAP_SYS_ADMIN, if one maps the file;
@@ -55,6 +56,13 @@
 #include "object.h"
 #include "object_cache.h"
 #include "source.h"
+
+/*
+ * Most build requests of users for one object; CAP_SYS_ADMIN adds one more. The
+ * list is searched under kunwind_objects_lock, and each request keeps a quota:
+ * a task that may change its real user id could add any number.
+ */
+#define MAX_REQUESTS	64
 
 struct kunwind_object kunwind_object_anonymous = {
 	.users = REFCOUNT_INIT(1),
@@ -174,6 +182,13 @@ bool kunwind_object_next_quota(struct kunwind_object *object, int err)
 	return found;
 }
 
+static void add_request(struct kunwind_object *object, struct kunwind_build_request *request)
+{
+	lockdep_assert_held(&kunwind_objects_lock);
+	list_add_tail(&request->of_object, &object->requests);
+	object->nr_requests++;
+}
+
 static void free_requests(struct kunwind_object *object)
 {
 	struct kunwind_build_request *request, *next;
@@ -182,6 +197,7 @@ static void free_requests(struct kunwind_object *object)
 	list_for_each_entry_safe(request, next, &object->requests, of_object)
 		kunwind_build_request_free(request);
 	INIT_LIST_HEAD(&object->requests);
+	object->nr_requests = 0;
 }
 
 void kunwind_object_build_over(struct kunwind_object *object)
@@ -256,7 +272,7 @@ static bool insert(struct kunwind_object *object, struct kunwind_build_queue *qu
 	if (!kunwind_object_cache_insert(object, dead))
 		return false;
 	kunwind_object_get(object);	/* for the build */
-	list_add_tail(&request->of_object, &object->requests);
+	add_request(object, request);
 	kunwind_build_queue_add(object, queue, request);
 	return true;
 }
@@ -269,14 +285,14 @@ static bool being_built(const struct kunwind_object *object)
 
 /*
  * Returns whether the build is not over, and the user of @quota has no build
- * request for the object.
+ * request for the object and may add one.
  */
 static bool wants_quota(const struct kunwind_object *object, const struct kunwind_quota *quota)
 {
 	const struct kunwind_build_request *request;
 
 	lockdep_assert_held(&kunwind_objects_lock);
-	if (!being_built(object))
+	if (!being_built(object) || (quota && object->nr_requests >= MAX_REQUESTS))
 		return false;
 	list_for_each_entry(request, &object->requests, of_object)
 		if (request->quota == quota)
@@ -323,7 +339,7 @@ void kunwind_object_offer(struct kunwind_object *object, struct kunwind_quota *q
 	queue = kunwind_build_queue_get(file, quota);
 	spin_lock(&kunwind_objects_lock);
 	if (request && (queue || !object->queued) && wants_quota(object, quota)) {
-		list_add_tail(&request->of_object, &object->requests);
+		add_request(object, request);
 		if (object->queued)
 			kunwind_build_queue_add(object, queue, request);
 		request = NULL;

@@ -50,7 +50,7 @@ struct kunwind_object_key {
  * @time_quota: of the user to whom the processor time of the build is charged;
  *	NULL: nobody
  * @requests: the build requests of the users who map the file, until the build
- *	is over
+ *	is over; nr_requests of them
  * @queued: the object waits in a queue of each of these users
  * @gone: the file has no name any more, or is in another state now: probably
  *	no other process will map this object
@@ -97,6 +97,7 @@ struct kunwind_object {
 	struct completion parts_done;
 	/* For the build. */
 	struct list_head requests;
+	u32 nr_requests;
 	bool queued;
 	struct file *file;		/* NULL after the worker has closed it */
 	bool remote;			/* the file is on a remote file system */
@@ -193,9 +194,9 @@ struct kunwind_object *kunwind_object_next(struct kunwind_build_queue *queue,
 /*
  * Adds a build request of the user of @quota, whose process maps the object's
  * @file (NULL: the vDSO), so that the build does not wait for another user's
- * builds. No effect if the user already has a request, or after the build. Only
- * for an object that the process already has; kunwind_object_get_file() does
- * this itself. May sleep.
+ * builds. No effect after the build, if the user already has a request, or if 64
+ * users have one (unless @quota is NULL). Only for an object that the process
+ * already has; kunwind_object_get_file() does this itself. May sleep.
  */
 void kunwind_object_offer(struct kunwind_object *object, struct kunwind_quota *quota,
 			  struct file *file);

@@ -293,6 +293,38 @@ static void test_charged(void)
 	end("turns of several users");
 }
 
+/* Root of a container takes the ids of many users, each of whom maps the file. */
+static void test_most_requests(void)
+{
+	struct kunwind_object *object, *again;
+	struct kunwind_quota *quota;
+	unsigned int i, unused = 0;
+
+	begin();
+	object = get_file(0, alice);
+	for (i = 0; i < 2 * MAX_REQUESTS; i++) {
+		quota = user(2000 + i);
+		again = get_file(0, quota);
+		if (again != object)
+			abort();
+		kunwind_object_put(again);
+		unused += quota->refs == 1;
+		kunwind_quota_put(quota);
+	}
+	tap_ok(nr_requests(object) == MAX_REQUESTS && unused == MAX_REQUESTS + 1,
+	       "most requests: at most %u users have one, the quotas of the others are not kept",
+	       MAX_REQUESTS);
+	kunwind_object_offer(object, NULL, &files[0]);
+	kunwind_object_offer(object, NULL, &files[0]);
+	tap_ok(nr_requests(object) == MAX_REQUESTS + 1 && !time_quota(object),
+	       "most requests: CAP_SYS_ADMIN still adds one");
+	build_all();
+	tap_ok(built == 1 && !object->nr_requests && list_empty(&object->requests),
+	       "most requests: after the build, none is left");
+	kunwind_object_put(object);
+	end("most requests");
+}
+
 static void test_queues(void)
 {
 	struct kunwind_object *o[30];
@@ -369,6 +401,7 @@ int main(void)
 	test_requests();
 	test_take_over();
 	test_charged();
+	test_most_requests();
 	test_queues();
 	test_most_queues();
 	return tap_done();
