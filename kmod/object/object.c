@@ -144,15 +144,17 @@ bool kunwind_object_take_turn(struct kunwind_object *object, enum kunwind_turn t
 			      struct kunwind_quota **quota)
 {
 	const struct kunwind_build_request *request;
-	bool taken;
+	bool taken, over;
 
 	spin_lock(&kunwind_objects_lock);
 	choose_time_quota(object);
+	/* If so, no other user with a request is within the budget, either. */
+	over = kunwind_quota_over_budget(object->time_quota);
 	taken = kunwind_quota_take_turn(object->time_quota, turn);
 	list_for_each_entry(request, &object->requests, of_object) {
 		if (taken || !object->time_quota)
 			break;
-		if (kunwind_quota_over_budget(request->quota))
+		if (!over && kunwind_quota_over_budget(request->quota))
 			continue;
 		taken = kunwind_quota_take_turn(request->quota, turn);
 		if (taken)

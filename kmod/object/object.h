@@ -212,7 +212,8 @@ struct kunwind_quota *kunwind_object_time_quota(struct kunwind_object *object);
 /*
  * Takes the turn of the user who is charged for the time. If another job has
  * that turn, takes the turn of another user who maps the file and is within the
- * budget; from now on, the time is charged to this user. *@quota: of the user
+ * budget, or of any other user if none is within the budget; from now on, the
+ * time is charged to this user. *@quota: of the user
  * whose turn was taken, with a reference; NULL: nobody is charged, or no turn
  * was taken. Returns false if no turn is free.
  */

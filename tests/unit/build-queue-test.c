@@ -275,6 +275,12 @@ static void test_charged(void)
 	       "turns: the turn is that of a user within the budget");
 	tap_ok(!kunwind_object_take_turn(a, KUNWIND_TURN_COMPILE, &quota),
 	       "turns: no turn if only a user over the budget has one left");
+	over_budget(bob);
+	tap_ok(kunwind_object_take_turn(a, KUNWIND_TURN_COMPILE, &quota) && quota == alice &&
+	       time_quota(a) == alice, "turns: if all users are over the budget, any user's turn is used");
+	if (quota)
+		kunwind_quota_give_turn(quota, KUNWIND_TURN_COMPILE);
+	kunwind_quota_put(quota);
 	kunwind_object_offer(a, NULL, &files[1]);
 	tap_ok(kunwind_object_take_turn(a, KUNWIND_TURN_COMPILE, &quota) && !quota,
 	       "turns: CAP_SYS_ADMIN waits for no turn");
