@@ -148,10 +148,10 @@ def test_perfetto_wakeups(trace, work):
     path = os.path.join(work, "wakeups.pftrace")
     run("export", "--perfetto", "-o", path, trace)
     read = perfetto.Reader(path)
-    same("perfetto: a flow from the event that wakes to the slice in which the thread waits",
+    same("perfetto: a flow from the event that wakes to the end of the wait",
          [(s["name"], s["thread"][1], s["begin"] - START, s["flows_out"], s["flows_in"])
           for s in read.slices + read.instants if s["flows_out"] or s["flows_in"]],
-         [("off CPU", 101, 1100, [], [1]), ("sched_waking", 100, 1300, [1], [])])
+         [("sched_waking", 100, 1300, [1], []), ("woken", 101, 1500, [], [1])])
     same("perfetto: arguments of each kind", [s["args"] for s in read.slices if s["name"] in ("futex", "socket")],
          [{"uaddr": "0x7fff00001234", "op": -128, "ret": 0},
           {"family": 2, "type": 1, "name": 'a "\ufffd\\\ufffd é', "bytes": [7, 8, 9], "ret": 3}])
@@ -244,7 +244,7 @@ def test_trace_processor(work):
          [("debug.op", "-128"), ("debug.ret", "0"), ("debug.uaddr", str(0x7fff00001234))])
     same("trace processor: the flow", rows("wakeups.pftrace", """
         SELECT o.name, i.name, i.ts - %d FROM flow JOIN slice o ON slice_out = o.id JOIN slice i ON slice_in = i.id""" % START),
-         [("sched_waking", "off CPU", "1100")])
+         [("sched_waking", "woken", "1500")])
 
 
 # ---------------------------------------------------------------- pprof

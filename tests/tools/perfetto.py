@@ -135,7 +135,6 @@ class Reader:
             found = stack.pop()
             found["end"] = self.clock
             found["args"].update(args)
-            found["flows_in"] += event.get("terminating_flow_ids", [])
             return
         frames = self.defined["callstacks", event["callstack_iid"][0]]["frame_ids"] if "callstack_iid" in event else []
         found = {"thread": thread, "name": self.get("event_names", event["name_iid"][0], "name"),

@@ -196,7 +196,7 @@ def test_interrupts(scene):
         reader = perfetto.Reader(path)
         flows = {flow: event["thread"] for event in reader.instants for flow in event["flows_out"]}
         same("perfetto: flows begin at threads that wake, and not at those that an interrupt stops", sorted(
-            (event["args"]["in"], str(flows[event["flows_in"][0]])) for event in reader.slices if event["flows_in"]),
+            (event["args"]["in"], str(flows[event["flows_in"][0]])) for event in reader.instants if event["flows_in"]),
             [("epoll_wait", "(100, 102, 'third')"), ("recvfrom", "(100, 101, 'second')"),
              ("select", "(100, 101, 'second')")])
     report = json.loads(run("report", "--json", scene.directory).stdout)

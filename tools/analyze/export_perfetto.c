@@ -7,7 +7,9 @@
  * Other events, except sched_switch, are instants; so are system calls of an
  * unknown thread, on a track of their own. Each has its call stack and the
  * fields of its event as arguments. A flow leads from an event that wakes a
- * thread (sched_waking, sched_wakeup) to the slice in which that thread waits.
+ * thread (sched_waking, sched_wakeup) to an instant "woken" at the end of the
+ * slice in which that thread waits. (Perfetto draws flows in the order of the
+ * begins of slices, so it would draw a flow to that slice in reverse.)
  *
  * All packets are one sequence: each names what it refers to by number, and
  * what is new is defined in front (perfetto_interned.c). Times are nanoseconds
@@ -23,7 +25,7 @@
 #include "analyze.h"
 #include "perfetto.h"
 
-enum { SEQUENCE = 1, CLOCK_REALTIME_ID = 1, CLOCK_DELTA_ID = 64 };
+enum { SEQUENCE = 1, CLOCK_REALTIME_ID = 1, CLOCK_BOOTTIME_ID = 6, CLOCK_DELTA_ID = 64 };
 /* uuids of tracks: 1, and two for each thread */
 enum { TRACK_GLOBAL = 1 };
 
@@ -35,7 +37,7 @@ struct state {
 	int64_t now;			/* time of the last packet; -1: none yet */
 	uint32_t *comm, nr_threads;	/* of each thread, as its track has it */
 	bool global;			/* the track TRACK_GLOBAL exists */
-	uint32_t category[SAMPLE_CPU + 1], off_cpu, in, failed;	/* strings */
+	uint32_t category[SAMPLE_CPU + 1], off_cpu, woken, in, failed;	/* strings */
 };
 
 static void *begin(struct samples *samples, FILE *file)
@@ -52,6 +54,7 @@ static void *begin(struct samples *samples, FILE *file)
 	state->category[SAMPLE_EVENT] = calls_string(calls, "event");
 	state->category[SAMPLE_CPU] = calls_string(calls, "CPU");
 	state->category[SAMPLE_OFF_CPU] = state->off_cpu = calls_string(calls, "off CPU");
+	state->woken = calls_string(calls, "woken");
 	state->in = calls_string(calls, "in");
 	state->failed = calls_string(calls, "failed");
 	return state;
@@ -73,22 +76,31 @@ static void end_packet(struct state *state, size_t at)
 	state->out.nr = 0;
 }
 
-/* Writes the packet that starts the sequence and its clock. */
+static void put_clock(struct protobuf *out, uint64_t clock, int64_t time)
+{
+	size_t at = protobuf_begin(out, SNAPSHOT_CLOCKS);
+
+	protobuf_uint(out, CLOCK_ID, clock);
+	protobuf_uint(out, CLOCK_TIMESTAMP, (uint64_t)time);
+	if (clock == CLOCK_DELTA_ID)
+		protobuf_uint(out, CLOCK_IS_INCREMENTAL, 1);
+	protobuf_end(out, at);
+}
+
+/*
+ * Writes the packet that starts the sequence and its clock. Perfetto reports an
+ * error if BOOTTIME is missing. The trace does not have it, and no packet uses
+ * it, so it gets the same time as CLOCK_REALTIME.
+ */
 static void put_start(struct state *state, int64_t time)
 {
 	struct protobuf *out = &state->out;
-	size_t at = begin_packet(state), inner, clock;
+	size_t at = begin_packet(state), inner;
 
 	inner = protobuf_begin(out, PACKET_CLOCK_SNAPSHOT);
-	clock = protobuf_begin(out, SNAPSHOT_CLOCKS);
-	protobuf_uint(out, CLOCK_ID, CLOCK_REALTIME_ID);
-	protobuf_uint(out, CLOCK_TIMESTAMP, (uint64_t)time);
-	protobuf_end(out, clock);
-	clock = protobuf_begin(out, SNAPSHOT_CLOCKS);
-	protobuf_uint(out, CLOCK_ID, CLOCK_DELTA_ID);
-	protobuf_uint(out, CLOCK_TIMESTAMP, 0);
-	protobuf_uint(out, CLOCK_IS_INCREMENTAL, 1);
-	protobuf_end(out, clock);
+	put_clock(out, CLOCK_REALTIME_ID, time);
+	put_clock(out, CLOCK_BOOTTIME_ID, time);
+	put_clock(out, CLOCK_DELTA_ID, 0);
 	protobuf_uint(out, SNAPSHOT_PRIMARY_TRACE_CLOCK, CLOCK_REALTIME_ID);
 	protobuf_end(out, inner);
 	inner = protobuf_begin(out, PACKET_DEFAULTS);
@@ -195,53 +207,84 @@ static size_t put_annotation(struct state *state, uint32_t name)
 	return at;
 }
 
+/* Why the thread of @sample is off the CPU. */
+static void put_cause(struct state *state, const struct sample *sample)
+{
+	size_t at = put_annotation(state, state->in);
+
+	protobuf_uint(&state->out, ANNOTATION_STRING_IID,
+		      perfetto_string(&state->interned, INTERNED_ANNOTATION_STRING, sample->what));
+	protobuf_end(&state->out, at);
+}
+
+static void put_name(struct state *state, const struct sample *sample, uint32_t name)
+{
+	protobuf_uint(&state->out, EVENT_NAME_IID,
+		      perfetto_string(&state->interned, INTERNED_EVENT_NAME, name));
+	protobuf_uint(&state->out, EVENT_CATEGORY_IIDS,
+		      perfetto_string(&state->interned, INTERNED_CATEGORY, state->category[sample->kind]));
+}
+
 /* Writes name, category and stack of a slice or an instant. */
 static void put_what(struct state *state, const struct sample *sample)
 {
-	struct perfetto_interned *interned = &state->interned;
-	struct protobuf *out = &state->out;
-	uint64_t stack = perfetto_callstack(interned, state->samples->calls.node[sample->node].parent);
-	size_t at;
+	uint64_t stack = perfetto_callstack(&state->interned,
+					    state->samples->calls.node[sample->node].parent);
 
-	protobuf_uint(out, EVENT_NAME_IID,
-		      perfetto_string(interned, INTERNED_EVENT_NAME,
-				      sample->kind == SAMPLE_OFF_CPU ? state->off_cpu : sample->what));
-	protobuf_uint(out, EVENT_CATEGORY_IIDS,
-		      perfetto_string(interned, INTERNED_CATEGORY, state->category[sample->kind]));
+	put_name(state, sample, sample->kind == SAMPLE_OFF_CPU ? state->off_cpu : sample->what);
 	if (stack)
-		protobuf_uint(out, EVENT_CALLSTACK_IID, stack);
-	if (sample->kind == SAMPLE_OFF_CPU) {
-		at = put_annotation(state, state->in);
-		protobuf_uint(out, ANNOTATION_STRING_IID,
-			      perfetto_string(interned, INTERNED_ANNOTATION_STRING, sample->what));
-		protobuf_end(out, at);
-	}
+		protobuf_uint(&state->out, EVENT_CALLSTACK_IID, stack);
+	if (sample->kind == SAMPLE_OFF_CPU)
+		put_cause(state, sample);
 }
 
-/* Writes a packet at the current time of the trace. @event: NULL: no arguments. */
-static void put_event(struct state *state, const struct sample *sample, enum event_type type,
-		      const bt_event *event)
+struct place {
+	size_t packet, event;
+};
+
+/* Begins a packet with an event at the current time of the trace. */
+static struct place begin_event(struct state *state, uint32_t thread, enum event_type type)
 {
 	struct protobuf *out = &state->out;
 	int64_t now = state->samples->end;
+	struct place at;
 	uint64_t track;
-	size_t packet, at;
 
 	if (state->now < 0)
 		put_start(state, now);
-	track = track_of(state, sample->thread);
-	packet = begin_packet(state);
+	track = track_of(state, thread);
+	at.packet = begin_packet(state);
 	protobuf_uint(out, PACKET_TIMESTAMP, (uint64_t)(now - state->now));
 	state->now = now;
 	protobuf_uint(out, PACKET_SEQUENCE_FLAGS, SEQ_NEEDS_INCREMENTAL_STATE);
-	at = protobuf_begin(out, PACKET_TRACK_EVENT);
+	at.event = protobuf_begin(out, PACKET_TRACK_EVENT);
 	protobuf_uint(out, EVENT_TYPE, type);
 	protobuf_uint(out, EVENT_TRACK_UUID, track);
+	return at;
+}
+
+static void end_event(struct state *state, struct place at)
+{
+	struct protobuf *out = &state->out, *interned = &state->interned.out;
+
+	protobuf_end(out, at.event);
+	if (interned->nr)
+		protobuf_bytes(out, PACKET_INTERNED_DATA, interned->data, interned->nr);
+	interned->nr = 0;
+	end_packet(state, at.packet);
+}
+
+/* @event: NULL: no arguments */
+static void put_event(struct state *state, const struct sample *sample, enum event_type type,
+		      const bt_event *event)
+{
+	struct place at = begin_event(state, sample->thread, type);
+	struct protobuf *out = &state->out;
+
 	if (type != TYPE_SLICE_END)
 		put_what(state, sample);
-	if (sample->wakeup && type != TYPE_SLICE_BEGIN)
-		protobuf_fixed64(out, sample->kind == SAMPLE_OFF_CPU ? EVENT_TERMINATING_FLOW_IDS :
-				 EVENT_FLOW_IDS, sample->wakeup);
+	if (sample->wakeup && sample->kind != SAMPLE_OFF_CPU && type != TYPE_SLICE_BEGIN)
+		protobuf_fixed64(out, EVENT_FLOW_IDS, sample->wakeup);
 	if (event)
 		perfetto_arguments(&state->interned, out, event);
 	if (type == TYPE_SLICE_END && sample->failed) {
@@ -250,12 +293,18 @@ static void put_event(struct state *state, const struct sample *sample, enum eve
 		protobuf_uint(out, ANNOTATION_BOOL, 1);
 		protobuf_end(out, failed);
 	}
-	protobuf_end(out, at);
-	if (state->interned.out.nr)
-		protobuf_bytes(out, PACKET_INTERNED_DATA, state->interned.out.data,
-			       state->interned.out.nr);
-	state->interned.out.nr = 0;
-	end_packet(state, packet);
+	end_event(state, at);
+}
+
+/* A thread was woken, and is on a CPU again. */
+static void put_woken(struct state *state, const struct sample *sample)
+{
+	struct place at = begin_event(state, sample->thread, TYPE_INSTANT);
+
+	put_name(state, sample, state->woken);
+	put_cause(state, sample);
+	protobuf_fixed64(&state->out, EVENT_TERMINATING_FLOW_IDS, sample->wakeup);
+	end_event(state, at);
 }
 
 /* Else the sample is an instant. */
@@ -283,6 +332,8 @@ static void sample_ends(const struct sample *sample, const bt_event *event, void
 		put_event(state, sample, TYPE_INSTANT, sample->kind == SAMPLE_CPU ? NULL : event);
 	else if (event)		/* else the slice is open at the end of the trace */
 		put_event(state, sample, TYPE_SLICE_END, own ? event : NULL);
+	if (event && sample->kind == SAMPLE_OFF_CPU && sample->wakeup && is_slice(sample))
+		put_woken(state, sample);
 }
 
 static bool end(void *data, enum weight weight, bool ok)
