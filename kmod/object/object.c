@@ -89,6 +89,16 @@ bool kunwind_object_unwanted(struct kunwind_object *object)
 	return unwanted;
 }
 
+bool kunwind_object_has_users(struct kunwind_object *object)
+{
+	bool used;
+
+	spin_lock(&kunwind_objects_lock);
+	used = refcount_read(&object->users) > 1;
+	spin_unlock(&kunwind_objects_lock);
+	return used;
+}
+
 /* ------------------------------------------------- which user is charged */
 
 static void set_time_quota(struct kunwind_object *object, struct kunwind_quota *quota)

@@ -182,6 +182,12 @@ void kunwind_object_put(struct kunwind_object *object);
 bool kunwind_object_unwanted(struct kunwind_object *object);
 
 /*
+ * Returns whether anyone except the caller has a reference. If not, a task that
+ * takes one later sees all that the caller wrote before the call.
+ */
+bool kunwind_object_has_users(struct kunwind_object *object);
+
+/*
  * Takes the next object to build out of @queue, and out of all other queues.
  * Returns it with the reference of the build; NULL: none waits. *@wanted: a
  * process still uses the object. If so, object and time are charged to @quota,

@@ -29,7 +29,8 @@
  *
  * The first stage refuses FDEs that contradict each other. If the second stage
  * finds an error inside an FDE, it gives up the table with all its parts: they
- * are freed after a grace period, and the caches forget their rules.
+ * are freed after a grace period, and the caches forget their rules. If no
+ * process uses the object any more, neither is necessary.
  *
  * Bounds: both stages together take at most max_build_ms of processor time, not
  * of clock time, because a worker with low priority among many tasks does
@@ -84,6 +85,26 @@ static bool parts_wanted(void *data)
 }
 
 /*
+ * Frees the parts of the object's table. If the object has no users, all walks
+ * that saw the table are over, and the snapshots for which caches have its
+ * rules are freed (docs/lifetimes.md). A process that maps the file from now on
+ * finds the table retired. Then no grace period is needed, and the walks of
+ * other processes keep their cached rules.
+ */
+static void give_up(struct kunwind_object *object)
+{
+	bool used;
+
+	kunwind_table_retire(object->table, kunwind_object_reason(object));
+	used = kunwind_object_has_users(object);	/* after the table is retired */
+	if (used)
+		synchronize_rcu();
+	kunwind_table_drop(object->table);
+	if (used)
+		kunwind_result_rules_gone();
+}
+
+/*
  * Ends the second stage, and gives up the table if it has failed. Frees
  * @builder.
  */
@@ -95,10 +116,7 @@ static void parts_end(struct kunwind_part_builder *builder, enum kunwind_build_e
 	kvfree(builder->data);
 	if (build_error) {
 		kunwind_result_set(object, build_error);
-		kunwind_table_retire(object->table, kunwind_object_reason(object));
-		synchronize_rcu();
-		kunwind_table_drop(object->table);
-		kunwind_result_rules_gone();
+		give_up(object);
 	}
 	kunwind_table_stats(object->table, &object->stats);
 	kunwind_object_built(object);

@@ -62,7 +62,9 @@ static void test_unwanted(void)
 	a = get_file(2, alice);
 	tap_ok(begins(alice, &wanted) == a && wanted && !kunwind_object_unwanted(a),
 	       "unwanted: a build for an object with users goes on");
+	tap_ok(kunwind_object_has_users(a), "unwanted: a process that uses the object is its user");
 	refcount_dec_and_test(&a->users);
+	tap_ok(!kunwind_object_has_users(a), "unwanted: the build is no user of its object");
 	tap_ok(!kunwind_object_unwanted(a), "unwanted: within the budget, a build goes on without users");
 	kunwind_quota_add_time(alice, 2000 * NSEC_PER_MSEC);
 	tap_ok(kunwind_object_unwanted(a) && hlist_unhashed(&a->node),

@@ -25,6 +25,10 @@ static unsigned int waited;
 		met_ ? 1L : 0L;							\
 	})
 
+static unsigned int grace_periods;
+#undef synchronize_rcu
+#define synchronize_rcu()		((void)grace_periods++)
+
 /* Each part has one FDE. */
 #define kunwind_build_parts_begin(section, keep, part_fdes, ...) \
 	(kunwind_build_parts_begin)(section, keep, 1, __VA_ARGS__)
@@ -44,6 +48,7 @@ static struct mm_struct mm;
 static u64 used_each;		/* processor time between two checks, in ns */
 static u64 given[16];		/* time of each slice, in ns */
 static unsigned int slices, in_background, turns, rules_gone, concluded, built, given_back;
+static bool retired;		/* the table, when its users were counted */
 static size_t uncharged, kept;
 static enum kunwind_build_error conclusion;
 
@@ -87,6 +92,13 @@ enum kunwind_reason kunwind_object_reason(const struct kunwind_object *of)
 {
 	(void)of;
 	return KUNWIND_NO_TABLE;
+}
+bool kunwind_object_has_users(struct kunwind_object *of)
+{
+	/* The last part is not built yet. */
+	retired = !kunwind_part_missing(&snapshot->ranges.range[0],
+					TEXT_LO + 0x10 * (NR_PARTS - 1));
+	return refcount_read(&of->users) > 1;
 }
 void kunwind_object_built(struct kunwind_object *of) { (void)of; built++; }
 void kunwind_object_build_over(struct kunwind_object *of) { (void)of; }
@@ -190,16 +202,34 @@ static void test_given_up(void)
 {
 	struct kunwind_part_builder *builder = scene(0);
 	const struct kunwind_range *range = &snapshot->ranges.range[0];
+	const unsigned int periods = grace_periods;
 
 	used_each = 1;
 	kunwind_part_builder_start(builder, malloc(1), CHARGED);
 	drain_workqueue(part_workers);
 	tap_ok(concluded == 1 && !parts_built(), "given up: no part stays");
-	tap_ok(rules_gone == 1, "given up: the caches forget the table's rules");
+	tap_ok(rules_gone == 1 && grace_periods == periods + 1,
+	       "given up: the caches forget the table's rules");
 	tap_ok(!kunwind_part_missing(range, TEXT_LO) && kunwind_part_wait(&mm, TEXT_LO, HZ) != -ETIME,
 	       "given up: no task waits for a part any more");
 	tap_ok(uncharged == CHARGED && kept == object.stats.bytes && object.parts_done.done &&
 	       given_back == 1, "given up: the charge is reduced to the table's bytes");
+}
+
+static void test_given_up_unused(void)
+{
+	struct kunwind_part_builder *builder = scene(0);
+	const unsigned int periods = grace_periods;
+
+	used_each = 1;
+	retired = false;
+	kunwind_part_builder_start(builder, malloc(1), CHARGED);
+	refcount_dec_and_test(&object.users);	/* the process's */
+	drain_workqueue(part_workers);
+	tap_ok(concluded == 1 && !parts_built() && given_back == 1, "given up, no users: no part stays");
+	tap_ok(!rules_gone && grace_periods == periods,
+	       "given up, no users: the caches keep the rules of other tables");
+	tap_ok(retired, "given up, no users: the table is retired before its users are counted");
 }
 
 static void all_are_built(void) { drain_workqueue(part_workers); }
@@ -240,6 +270,7 @@ int main(void)
 	test_time();
 	test_given_up();
 	test_wait();
+	test_given_up_unused();
 	kunwind_part_builder_exit();
 	kunwind_table_free(object.table);
 	free(snapshot);
