@@ -11,6 +11,7 @@ cd "$(dirname "$0")" || exit 1
 . ../vm/lib/tap.sh
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+chmod 755 "$work"	# the program tries another user, too
 
 cat >"$work/directory.c" <<'END'
 #include <stdarg.h>
@@ -72,6 +73,12 @@ int main(void)
 	    "a directory that is not empty is refused");
 	say(!directory_take(&two, "missing/new") && strstr(message, "No such file"),
 	    "a directory below a missing one is refused");
+	mkdir("read-only", 0555);
+	if (geteuid() || !seteuid(65534))
+		say(!directory_take(&two, "read-only") && strstr(message, "read-only: Permission denied"),
+		    "an empty directory that the user may not write is refused");
+	if (!getuid() && seteuid(0))
+		return 1;
 	/* without a name; some of these begin in the same second */
 	for (i = 0; i < 20; i++) {
 		ok &= directory_take(&many[i], NULL) && many[i].made && is_there(many[i].path);

@@ -50,6 +50,9 @@ static int take(struct directory *directory, bool existing)
 		return EBUSY;
 	if (!directory->made && !directory_is_empty(directory->name, ""))
 		return ENOTEMPTY;
+	/* LTTng writes with the rights of this user, and would not say what it cannot write */
+	if (faccessat(AT_FDCWD, directory->name, W_OK | X_OK, AT_EACCESS))
+		return errno;
 	return realpath(directory->name, directory->path) ? 0 : errno;
 }
 
