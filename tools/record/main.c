@@ -480,6 +480,14 @@ static uint64_t more_buffer(uint64_t buffer)
 	return buffer < 1 << 20 ? 1 << 20 : buffer > MOST_BUFFER / 4 ? MOST_BUFFER : 4 * buffer;
 }
 
+/* Prints a line with a command that reads the trace, as a shell takes it. */
+static void reading_command(const char *command, const char *trace, const char *rest)
+{
+	fprintf(stderr, "  kunwind %s %s", command, *trace == '-' ? "./" : "");
+	kunwind_tool_text(stderr, trace, KUNWIND_SHELL_SPECIAL);
+	fprintf(stderr, "%s\n", rest);
+}
+
 static void closing_words(const struct record *record)
 {
 	char larger[48] = "";
@@ -505,11 +513,8 @@ static void closing_words(const struct record *record)
 	}
 	kunwind_tool_error(record->full ? "the beginning of the trace is in %s. To read it:" :
 					  "the trace is in %s. To read it:", record->output);
-	fputs("  kunwind report ", stderr);
-	kunwind_tool_text(stderr, record->output, KUNWIND_SHELL_SPECIAL);
-	fputs("\n  kunwind flamegraph ", stderr);
-	kunwind_tool_text(stderr, record->output, KUNWIND_SHELL_SPECIAL);
-	fputs(" -o flame.html\n", stderr);
+	reading_command("report", record->output, "");
+	reading_command("flamegraph", record->output, " -o flame.html");
 }
 
 /* Records. Returns the exit status; the caller cleans up. */

@@ -92,11 +92,11 @@ is "$(commands first 'syscall_entry_*')" "chain sh sleep " "record: only system 
 recorded=$(babeltrace2 first | sed -n 's/.* syscall_exit_execve: .* pid = \([0-9]*\), tid.*/\1/p' | head -n 1)
 is "$(babeltrace2 first | sed -n "s/^[^{]* \([a-z_0-9]*\): .* pid = $recorded, tid.*/\1/p" | grep -v '^sched_' | head -n 1)" \
 	syscall_exit_execve "record: the first event of the command's process is the end of its execve()"
-kunwind record -o "a sh\$rt; trace" -- /bin/true 2>err
+kunwind record -o "-a sh\$rt; trace" -- /bin/true 2>err
 is $? 0 "record: a program that makes no ioctl() is recorded"
-check "record: the suggested report command works in a shell, with special characters in the path" \
+check "record: the suggested report command works in a shell, with a path that begins with - and has special characters" \
 	sh -c "$(grep '^  kunwind report' err)"
-mv "a sh\$rt; trace" short
+mv "./-a sh\$rt; trace" short
 is "$(babeltrace2 short | grep -cE 'syscall_(entry_execve|entry_ioctl|exit_read: .* kunwind)')" 0 "record: the trace has no system calls of kunwind"
 rm -rf short
 like "$(commands first sched_switch)" "swapper" "record: sched_switch events of all processes are recorded"
