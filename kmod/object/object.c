@@ -194,13 +194,6 @@ bool kunwind_object_next_quota(struct kunwind_object *object, int err)
 	return found;
 }
 
-static void add_request(struct kunwind_object *object, struct kunwind_build_request *request)
-{
-	lockdep_assert_held(&kunwind_objects_lock);
-	list_add_tail(&request->of_object, &object->requests);
-	object->nr_requests++;
-}
-
 static void free_requests(struct kunwind_object *object)
 {
 	struct kunwind_build_request *request, *next;
@@ -209,7 +202,6 @@ static void free_requests(struct kunwind_object *object)
 	list_for_each_entry_safe(request, next, &object->requests, of_object)
 		kunwind_build_request_free(request);
 	INIT_LIST_HEAD(&object->requests);
-	object->nr_requests = 0;
 }
 
 void kunwind_object_build_over(struct kunwind_object *object)
@@ -284,7 +276,7 @@ static bool insert(struct kunwind_object *object, struct kunwind_build_queue *qu
 	if (!kunwind_object_cache_insert(object, dead))
 		return false;
 	kunwind_object_get(object);	/* for the build */
-	add_request(object, request);
+	list_add_tail(&request->of_object, &object->requests);
 	kunwind_build_queue_add(object, queue, request);
 	return true;
 }
@@ -302,14 +294,17 @@ static bool being_built(const struct kunwind_object *object)
 static bool wants_quota(const struct kunwind_object *object, const struct kunwind_quota *quota)
 {
 	const struct kunwind_build_request *request;
+	unsigned int nr = 0;
 
 	lockdep_assert_held(&kunwind_objects_lock);
-	if (!being_built(object) || (quota && object->nr_requests >= MAX_REQUESTS))
+	if (!being_built(object))
 		return false;
-	list_for_each_entry(request, &object->requests, of_object)
+	list_for_each_entry(request, &object->requests, of_object) {
 		if (request->quota == quota)
 			return false;
-	return true;
+		nr++;
+	}
+	return nr < MAX_REQUESTS || !quota;
 }
 
 struct kunwind_object *kunwind_object_next(struct kunwind_build_queue *queue,
@@ -351,7 +346,7 @@ void kunwind_object_offer(struct kunwind_object *object, struct kunwind_quota *q
 	queue = kunwind_build_queue_get(file, quota);
 	spin_lock(&kunwind_objects_lock);
 	if (request && (queue || !object->queued) && wants_quota(object, quota)) {
-		add_request(object, request);
+		list_add_tail(&request->of_object, &object->requests);
 		if (object->queued)
 			kunwind_build_queue_add(object, queue, request);
 		request = NULL;

@@ -50,7 +50,7 @@ struct kunwind_object_key {
  * @time_quota: of the user to whom the processor time of the build is charged;
  *	NULL: nobody
  * @requests: the build requests of the users who map the file, until the build
- *	is over; nr_requests of them
+ *	is over
  * @queued: the object waits in a queue of each of these users
  * @gone: the file has no name any more, or is in another state now: probably
  *	no other process will map this object
@@ -97,7 +97,6 @@ struct kunwind_object {
 	struct completion parts_done;
 	/* For the build. */
 	struct list_head requests;
-	u32 nr_requests;
 	bool queued;
 	struct file *file;		/* NULL after the worker has closed it */
 	bool remote;			/* the file is on a remote file system */
