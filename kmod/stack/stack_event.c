@@ -70,12 +70,12 @@ static u64 notrace *mark_place(struct kunwind_emitter *emitter)
 	return &emitter->mark[hash_ptr(current, KUNWIND_MARK_BITS)];
 }
 
-/* Has the event of the kernel entry @mark been emitted, as well as this context can? */
-static bool notrace emitted_already(struct kunwind_emitter *emitter, u64 mark)
+/* Has the event of the kernel entry @mark been emitted, as well as @context can? */
+static bool notrace emitted_already(struct kunwind_emitter *emitter, u64 mark, u32 context)
 {
 	const u64 last = READ_ONCE(*mark_place(emitter));
 
-	return last == mark || (last == (mark | MARK_EARLY) && interrupt_context_level());
+	return last == mark || (context && last == (mark | MARK_EARLY));
 }
 
 static notrace void emit(struct kunwind_emitter *emitter, struct kunwind_stack *stack)
@@ -113,6 +113,7 @@ static notrace u32 proved(const struct kunwind_scratch *scratch, u32 count)
 bool notrace kunwind_stack_event(struct kunwind_space *space, const struct pt_regs *regs, u32 valid,
 				 unsigned long *store, u32 size, u32 *count)
 {
+	const u32 context = interrupt_context_level();
 	struct kunwind_request request;
 	struct kunwind_stack stack;
 	struct kunwind_scratch *scratch;
@@ -124,13 +125,13 @@ bool notrace kunwind_stack_event(struct kunwind_space *space, const struct pt_re
 	now = rcu_dereference_sched(kunwind_emitter);
 	if (!now)
 		goto out;
-	scratch = &now->cpu[smp_processor_id()].scratch[interrupt_context_level()];
+	scratch = &now->cpu[smp_processor_id()].scratch[context];
 	mark = mark_of(regs);
 	/*
 	 * Busy: a probe of this event, or of a page fault of the walk, requests
 	 * a stack.
 	 */
-	if (READ_ONCE(scratch->busy) || emitted_already(now, mark))
+	if (READ_ONCE(scratch->busy) || emitted_already(now, mark, context))
 		goto out;
 	WRITE_ONCE(scratch->busy, true);
 	barrier();
@@ -148,7 +149,7 @@ bool notrace kunwind_stack_event(struct kunwind_space *space, const struct pt_re
 		stack.tgid = current->tgid;
 		stack.tid = current->pid;
 		stack.syscall = syscall_get_nr(current, (struct pt_regs *)regs);
-		if (interrupt_context_level() && stack.reason != KUNWIND_COMPLETE)
+		if (context && stack.reason != KUNWIND_COMPLETE)
 			mark |= MARK_EARLY;
 		WRITE_ONCE(*mark_place(now), mark);
 		this_cpu_inc(emitted);

@@ -212,7 +212,7 @@ KUNWIND_REASON_NAMES(KUNWIND_DEFINE_REASON)
  * @first: number of the first frame of this part
  * @nr: frames of this part, at most KUNWIND_STACK_PART
  *
- * Emitted at most once for each kernel entry; kunwind(4) says when. The parts
+ * Emitted once for each kernel entry; kunwind(4) says when, and when twice. The parts
  * of a stack follow each other on one CPU, from the innermost. In the last
  * part, first plus its number of frames equals count.
  */
