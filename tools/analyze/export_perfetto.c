@@ -328,12 +328,13 @@ static void sample_ends(const struct sample *sample, const bt_event *event, void
 	if (sample->begin < 0 || (sample->kind == SAMPLE_EVENT &&
 				  !strcmp(state->samples->calls.string[sample->what], "sched_switch")))
 		return;
-	if (!is_slice(sample))
+	if (!is_slice(sample)) {
 		put_event(state, sample, TYPE_INSTANT, sample->kind == SAMPLE_CPU ? NULL : event);
-	else if (event)		/* else the slice is open at the end of the trace */
+	} else if (event) {	/* else the slice is open at the end of the trace */
 		put_event(state, sample, TYPE_SLICE_END, own ? event : NULL);
-	if (event && sample->kind == SAMPLE_OFF_CPU && sample->wakeup && is_slice(sample))
-		put_woken(state, sample);
+		if (sample->kind == SAMPLE_OFF_CPU && sample->wakeup)
+			put_woken(state, sample);
+	}
 }
 
 static bool end(void *data, enum weight weight, bool ok)
