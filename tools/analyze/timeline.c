@@ -17,21 +17,22 @@ static struct timeline_entry *add(struct timeline *timeline, const struct sample
 						 timeline->cap * sizeof(*timeline->entry)));
 	}
 	timeline->entry[timeline->nr] = (struct timeline_entry){ .sample = *sample };
-	timeline->entry[timeline->nr].sample.hold = NULL;
+	timeline->entry[timeline->nr].sample.hold = NULL;	/* valid during end() only */
+	timeline->entry[timeline->nr].sample.nr_holds = 0;
 	return &timeline->entry[timeline->nr++];
 }
 
 struct timeline_entry *timeline_add(struct timeline *timeline, const struct sample *sample)
 {
-	struct sample part = *sample;
+	struct sample *part;
 	uint32_t i;
 
-	part.kind = SAMPLE_LOCK;
 	for (i = 0; i < sample->nr_holds; i++) {
-		part.begin = sample->hold[i].begin;
-		part.duration = sample->hold[i].ns;
-		part.node = sample->hold[i].node;
-		add(timeline, &part);
+		part = &add(timeline, sample)->sample;
+		part->kind = SAMPLE_LOCK;
+		part->begin = sample->hold[i].begin;
+		part->duration = sample->hold[i].ns;
+		part->node = sample->hold[i].node;
 	}
 	return add(timeline, sample);
 }
