@@ -45,6 +45,16 @@ class Scene:
     def leave(self, time, thread, call, cpu=0):
         self.trace.add(time, "syscall_exit_" + call, thread, (), ctf.RETURN, [0], cpu=cpu)
 
+    def wait_for(self, time, waiter, waker, address, value):
+        """The waiter waits at an address on CPU 0, until the waker releases it on CPU 1."""
+        self.futex(time, waiter, address, WAIT | PRIVATE, value)
+        self.out(time + 100, waiter)
+        self.futex(time + 200, waker, address, WAKE | PRIVATE, 1, "opener", cpu=1)
+        self.wake(time + 300, waker, waiter)
+        self.leave(time + 400, waker, "futex", cpu=1)
+        self.back(time + 500, waiter)
+        self.leave(time + 600, waiter, "futex")
+
     def out(self, time, thread, state=1, following=IDLE, where="reader", cpu=0):
         """The thread loses the CPU. state: 1 sleeps, 0 was preempted, 16 is dead."""
         self.trace.add(time, "sched_switch", thread, self.at[where], SWITCH,
@@ -447,13 +457,7 @@ def test_locks(work, arguments):
 
     scene = Scene(work, "late", *arguments)
     for time, value in ((2000, 0), (3000, 2), (4000, 0)):       # the second wait shows that it is a mutex
-        scene.futex(time, FIRST, 0x1000, WAIT | PRIVATE, value)
-        scene.out(time + 100, FIRST)
-        scene.futex(time + 200, SECOND, 0x1000, WAKE | PRIVATE, 1, "opener", cpu=1)
-        scene.wake(time + 300, SECOND, FIRST)
-        scene.leave(time + 400, SECOND, "futex", cpu=1)
-        scene.back(time + 500, FIRST)
-        scene.leave(time + 600, FIRST, "futex")
+        scene.wait_for(time, FIRST, SECOND, 0x1000, value)
     scene.trace.write(scene.directory)
     same("an address that is known as a mutex from its second wait on: both later waits have the weight lock",
          run("export", "--folded", "-w", "lock", scene.directory).stdout,
@@ -516,13 +520,7 @@ def test_locks(work, arguments):
 
     scene = Scene(work, "two-processes", *arguments)
     for time, one, two in ((2000, FIRST, SECOND), (3000, OTHER, (200, 201, "another"))):
-        scene.futex(time, one, 0x6000, WAIT | PRIVATE, 2)
-        scene.out(time + 100, one)
-        scene.futex(time + 200, two, 0x6000, WAKE | PRIVATE, 1, "opener", cpu=1)
-        scene.wake(time + 300, two, one)
-        scene.leave(time + 400, two, "futex", cpu=1)
-        scene.back(time + 500, one)
-        scene.leave(time + 600, one, "futex")
+        scene.wait_for(time, one, two, 0x6000, 2)
     same("private futexes of two processes at one address: two locks",
          sorted((lock["pid"], lock["waits"]) for lock in scene.waits()["locks"]), [(100, 1), (200, 1)])
 
