@@ -282,6 +282,20 @@ static enum next kunwind_walk_attr step_one(struct ahead *ahead, const struct ku
 	return NEXT_ON;
 }
 
+/*
+ * Whether the instruction is arithmetic, test, mov, lea, push or return, and does
+ * not write the register @reg.
+ */
+static bool kunwind_walk_attr leaves_popped(const struct kunwind_insn *insn, u8 reg)
+{
+	const u8 op = insn->op;
+
+	if (insn->map || kunwind_insn_writes(insn, reg))
+		return false;
+	return (op < 0x40 && (op & 7) < 4) || op >> 3 == 10 || op == 0x81 || op == 0x83 ||
+	       op == 0x85 || op == 0x89 || op == 0x8b || op == 0x8d || op == 0xc2 || op == 0xc3;
+}
+
 static enum next kunwind_walk_attr step(struct ahead *ahead, const struct kunwind_insn *insn)
 {
 	struct state *state = &ahead->state;

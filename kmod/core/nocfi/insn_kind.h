@@ -6,7 +6,7 @@
 #ifndef _KUNWIND_INSN_KIND_H
 #define _KUNWIND_INSN_KIND_H
 
-#include "code_analysis.h"
+#include "../x86/insn_decode.h"
 
 #define RAX		0		/* ModRM's register numbers */
 #define RBX		3
@@ -121,20 +121,6 @@ static inline bool kunwind_walk_attr begins_other(struct before *before,
 	}
 	*before = (struct before){ .call = is_call(insn) };
 	return begins;
-}
-
-/*
- * Whether the instruction is arithmetic, test, mov, lea, push or return, and does
- * not write the register @reg.
- */
-static inline bool kunwind_walk_attr leaves_popped(const struct kunwind_insn *insn, u8 reg)
-{
-	const u8 op = insn->op;
-
-	if (insn->map || kunwind_insn_writes(insn, reg))
-		return false;
-	return (op < 0x40 && (op & 7) < 4) || op >> 3 == 10 || op == 0x81 || op == 0x83 ||
-	       op == 0x85 || op == 0x89 || op == 0x8b || op == 0x8d || op == 0xc2 || op == 0xc3;
 }
 
 #define NR_I386_EXIT		1
