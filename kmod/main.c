@@ -42,7 +42,7 @@
 #include "stack/stack_event.h"
 #include "space/mm_hooks.h"
 #include "base/hook.h"
-#include "object/object.h"
+#include "object/object_cache.h"
 #include "process/fatal_signal.h"
 #include "process/process.h"
 #include "sample/sampler.h"

@@ -25,6 +25,7 @@
 #include "space/snapshot.h"
 #include "object/builder.h"
 #include "object/object.h"
+#include "object/object_cache.h"
 #include "object/result.h"
 #include "process/process.h"
 #include "sample/sampler.h"

@@ -35,6 +35,7 @@
 #include "job.h"
 #include "build_queue.h"
 #include "object.h"
+#include "object_cache.h"
 #include "result.h"
 #include "source.h"
 

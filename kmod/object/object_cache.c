@@ -45,7 +45,6 @@
 #include "../base/memory_limit.h"
 #include "../base/show.h"
 #include "name.h"
-#include "object.h"
 #include "object_cache.h"
 #include "source.h"
 

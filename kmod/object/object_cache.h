@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * object_cache.h - the known objects, for object.c
+ * object_cache.h - the known objects
  *
- * object.h declares what other files use of object_cache.c.
+ * The lock, kunwind_object_overflow and the functions kunwind_object_cache_*()
+ * are for object.c. All files use the others.
  */
 #ifndef _KUNWIND_OBJECT_CACHE_H
 #define _KUNWIND_OBJECT_CACHE_H
 
 #include <linux/spinlock.h>
 
-#include "object.h"
+#include "object_type.h"
+
+struct seq_file;
 
 /*
  * Protects the data of object_cache.c; of each object users from and to 0,
@@ -56,5 +59,27 @@ void kunwind_object_cache_free_dead(struct list_head *dead);
  * without the lock.
  */
 bool __must_check kunwind_object_cache_charge(struct kunwind_quota *quota);
+
+int kunwind_object_init(void);
+/* All references must have been put. Frees the idle objects. */
+void kunwind_object_exit(void);
+
+/* Gives a reference up. May sleep; not under kunwind_objects_lock. */
+void kunwind_object_put(struct kunwind_object *object);
+
+/* Counts a new table, whose memory has been charged. For the builder. */
+void kunwind_object_built(struct kunwind_object *object);
+
+/*
+ * Returns whether a new build of the object, for the user of @quota, may have
+ * another result.
+ */
+bool kunwind_object_stale(const struct kunwind_object *object, const struct kunwind_quota *quota);
+
+/* Adds to objects, table_bytes and table_rows. */
+void kunwind_object_stats(struct kunwind_stats *stats);
+void kunwind_object_show_params(struct seq_file *m);
+/* Lines "stat" about idle objects, and the lines "object" and "parts". */
+void kunwind_object_show(struct seq_file *m);
 
 #endif /* _KUNWIND_OBJECT_CACHE_H */

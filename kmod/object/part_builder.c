@@ -52,6 +52,7 @@
 #include "part_builder.h"
 #include "job.h"
 #include "object.h"
+#include "object_cache.h"
 #include "result.h"
 
 #define PART_FDES	1024	/* 10,000 rows, 0.4 ms; 3 % more memory than a whole table */

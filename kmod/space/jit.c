@@ -24,6 +24,7 @@
 #include "jit.h"
 #include "../base/memory_limit.h"
 #include "../object/object.h"
+#include "../object/object_cache.h"
 #include "space.h"
 
 static bool valid_range(u64 start, u64 len)

@@ -44,6 +44,7 @@
 #include "../base/memory_limit.h"
 #include "../object/name.h"
 #include "../object/object.h"
+#include "../object/object_cache.h"
 #include "../object/source.h"
 #include "reap.h"
 #include "snapshot.h"

@@ -15,6 +15,7 @@
 #include "../base/memory_limit.h"
 #include "../object/name.h"
 #include "../object/object.h"
+#include "../object/object_cache.h"
 #include "map_event.h"
 #include "snapshot.h"
 
