@@ -18,16 +18,21 @@
 
 #define LITTLE	65536	/* bytes of space; a packet is written page by page */
 
-/* Returns whether the stream file ends inside a packet. Removes this packet. */
-static bool cut(const char *path)
+/*
+ * Returns whether the stream file ends inside a packet. Removes this packet.
+ * *@kept: number of whole packets.
+ */
+static bool cut(const char *path, size_t *kept)
 {
 	struct kunwind_packets packets;
 	bool lost;
 	int err;
 
+	*kept = 0;
 	if (!kunwind_packets_read(&packets, path))
 		return false;
 	lost = packets.lost;
+	*kept = packets.nr;
 	/* if it fails, the commands of kunwind can still read the trace */
 	err = lost ? truncate(path, (off_t)packets.end) : 0;
 	kunwind_packets_free(&packets);
@@ -35,10 +40,11 @@ static bool cut(const char *path)
 	return lost;
 }
 
-bool disk_was_full(const char *dir)
+enum disk disk_check(const char *dir)
 {
 	char *roots[] = { (char *)dir, NULL };
 	FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	size_t whole = 0, kept;
 	struct statvfs fs;
 	bool full = false;
 	FTSENT *entry;
@@ -46,11 +52,15 @@ bool disk_was_full(const char *dir)
 	while (fts && (entry = fts_read(fts))) {
 		if (entry->fts_info == FTS_D && !strcmp(entry->fts_name, "index"))
 			fts_set(fts, entry, FTS_SKIP);
-		if (entry->fts_info == FTS_F && strcmp(entry->fts_name, "metadata"))
-			full = cut(entry->fts_accpath) || full;
+		if (entry->fts_info != FTS_F || !strcmp(entry->fts_name, "metadata"))
+			continue;
+		full = cut(entry->fts_accpath, &kept) || full;
+		whole += kept;
 	}
 	if (fts)
 		fts_close(fts);
-	return full || (!statvfs(dir, &fs) && (uint64_t)(geteuid() ? fs.f_bavail : fs.f_bfree) *
-			fs.f_frsize < LITTLE);
+	if (!full && (statvfs(dir, &fs) || (uint64_t)(geteuid() ? fs.f_bavail : fs.f_bfree) *
+			fs.f_frsize >= LITTLE))
+		return DISK_ENOUGH;
+	return whole ? DISK_FULL : DISK_FULL_EMPTY;
 }

@@ -5,12 +5,16 @@
 #ifndef KUNWIND_RECORD_DISK_H
 #define KUNWIND_RECORD_DISK_H
 
-#include <stdbool.h>
+enum disk {
+	DISK_ENOUGH,
+	DISK_FULL,		/* the trace ends early */
+	DISK_FULL_EMPTY,	/* the trace has no packet, and so no event */
+};
 
 /*
  * Returns whether the disk was full while the trace in @dir was written. Cuts
  * stream files to their whole packets, so that every reader opens the trace.
  */
-bool disk_was_full(const char *dir);
+enum disk disk_check(const char *dir);
 
 #endif /* KUNWIND_RECORD_DISK_H */

@@ -64,7 +64,7 @@ struct record {
 	sigset_t mask;		/* signal mask before signals were blocked */
 	char *filter;
 	uint64_t lost;
-	bool full;		/* the disk was, so the trace ends early */
+	enum disk disk;
 };
 
 /* Reads a number of bytes, which K, M or G may follow. False: it is none, or too large. */
@@ -511,8 +511,10 @@ static void closing_words(const struct record *record)
 				   record->session.name);
 		return;
 	}
-	kunwind_tool_error(record->full ? "the beginning of the trace is in %s. To read it:" :
-					  "the trace is in %s. To read it:", record->output);
+	if (record->disk == DISK_FULL_EMPTY)
+		return;
+	kunwind_tool_error(record->disk == DISK_FULL ? "the beginning of the trace is in %s. To read it:" :
+						       "the trace is in %s. To read it:", record->output);
 	reading_command("report", record->output, "");
 	reading_command("flamegraph", record->output, " -o flame.html");
 }
@@ -555,13 +557,14 @@ static int run(struct record *record)
 		return status ? status : TOOL_RUN_FAILED;
 	/* the session daemon is done with the files */
 	session_destroy(&record->session);
-	if (!record->flight.on && !session_is_remote(record->output) &&
-	    disk_was_full(record->dir.path)) {
-		kunwind_tool_error("%s: disk full: the trace ends early. Free space there, or name "
-				   "another directory (-o), or record fewer events (-e)",
-				   record->output);
+	if (!record->flight.on && !session_is_remote(record->output))
+		record->disk = disk_check(record->dir.path);
+	if (record->disk != DISK_ENOUGH) {
+		kunwind_tool_error("%s: disk full: %s. Free space there, or name another directory "
+				   "(-o), or record fewer events (-e)", record->output,
+				   record->disk == DISK_FULL ? "the trace ends early" :
+							       "the trace has no events");
 		status = TOOL_RUN_FAILED;
-		record->full = true;
 	}
 	if (kernel_stacks && session_is_remote(record->output))
 		kunwind_tool_error("the remote trace has no kernel symbols: read it on this host, as root, "

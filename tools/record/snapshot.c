@@ -115,7 +115,7 @@ bool snapshot_take(const char *session, const char *dir, char *path, size_t size
 		err = lttng_snapshot_record(session, output, 0);
 	lttng_snapshot_output_destroy(output);
 	found = find(dir, name, path, size);
-	if (disk_was_full(found ? path : dir)) {
+	if (disk_check(found ? path : dir) != DISK_ENOUGH) {
 		kunwind_tool_error("%s: disk full: the snapshot is not complete. Free space there",
 				   found ? path : dir);
 		return false;

@@ -186,6 +186,12 @@ like "$(wc -l <events)" "[0-9]{3}" "record: a trace on a full disk has the first
 is "$(kunwind show --all --no-symbols --tsv small/trace 2>err | grep -c ^event) $(grep -v 'the tracer lost' err)" "$(wc -l <events) " \
 	"show: reads the same events as babeltrace2"
 umount small
+# LTTng's metadata leaves no room for events
+mount -t tmpfs -o size=200k none small
+out=$(kunwind record -o small/trace -- true 2>&1)
+is "$? $out" "125 kunwind record: small/trace: disk full: the trace has no events. Free space there, or name another directory (-o), or record fewer events (-e)" \
+	"record: a trace without events, because the disk was full, is not offered for reading"
+umount small
 
 # ------------------------------------------------ a recorder that was killed
 kunwind record -q -o killed -- sleep 1000 &
