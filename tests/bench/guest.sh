@@ -82,6 +82,10 @@ modprobe lttng-probe-kunwind
 begin '' kunwind_sample
 until [ -n "$(kunwind status --tsv | awk -F '\t' '$1 == "sampler" && $2 != "off"')" ]; do sleep 0.1; done
 printf 'sample\t20 frames\t%d\n' "$("$dir/event" register sampled)"
+# Interrupt and event alone: of a process that is not registered, one address.
+echo Y >/sys/module/kunwind/parameters/sample_all
+printf 'sample\tone address, no walk\t%d\n' "$("$dir/event" sampled)"
+echo N >/sys/module/kunwind/parameters/sample_all
 end
 # Stock perf's, by frame pointers.
 printf 'sample\tstock perf record -g, 20 frames\t%d\n' \
