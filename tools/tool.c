@@ -203,12 +203,30 @@ unsigned int kunwind_tool_utf8(const char *string)
 	return 0;
 }
 
+/*
+ * Whether the text begins with a character that begins a line, or that changes
+ * the direction of the text after it, and so its order on the screen: U+061C,
+ * U+200E, U+200F, U+2028 to U+202E, U+2066 to U+2069 (UAX #9).
+ */
+static bool is_format(const char *string)
+{
+	const unsigned char *text = (const unsigned char *)string;
+
+	if (text[0] == 0xd8)
+		return text[1] == 0x9c;
+	if (text[0] != 0xe2)
+		return false;
+	if (text[1] == 0x80)
+		return text[2] == 0x8e || text[2] == 0x8f || (text[2] >= 0xa8 && text[2] <= 0xae);
+	return text[1] == 0x81 && text[2] >= 0xa6 && text[2] <= 0xa9;
+}
+
 unsigned int kunwind_tool_text(FILE *out, const char *text, const char *escape)
 {
 	unsigned int columns = 0, len;
 
 	while (*text) {
-		len = kunwind_tool_utf8(text);
+		len = is_format(text) ? 0 : kunwind_tool_utf8(text);
 		if (!len) {
 			fprintf(out, "\\x%02x", (unsigned char)*text++);
 			columns += 4;

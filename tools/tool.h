@@ -95,9 +95,10 @@ unsigned int kunwind_tool_utf8(const char *string);
 
 /*
  * Writes text that others chose: names of files and processes, fields of
- * events. Control characters and bytes that are not UTF-8 become \xNN, so the
- * text is safe in a terminal and in a table. Characters in @escape get a
- * backslash. Returns the number of characters written.
+ * events. Control characters, characters that change the direction of text, and
+ * bytes that are not UTF-8 become \xNN, so the text is safe in a terminal and in
+ * a table. Characters in @escape get a backslash. Returns the number of
+ * characters written.
  */
 unsigned int kunwind_tool_text(FILE *out, const char *text, const char *escape);
 

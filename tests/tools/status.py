@@ -127,7 +127,10 @@ def main():
              b"".join("\t".join(line).encode() + b"\n" for line in LINES))
 
         names = {"\033[31m": "\\x1b[31m", "\u009b31m": "\\xc2\\x9b31m", "\udcff\udcc3": "\\xff\\xc3",
-                 "\u00e4": "\u00e4"}
+                 "\u00e4\u061b\u200d\u2065": "\u00e4\u061b\u200d\u2065"}
+        # their order on the screen would be another one
+        names.update((name, "".join("\\x%02x" % byte for byte in name.encode()))
+                     for name in "\u061c\u200e\u200f\u2028\u202e\u2066\u2069")
         for name, shown in names.items():
             text = module.status([(*line[:2], name, *line[3:]) if line[0] == "process" else
                                   (*line[:-1], "/" + name) if line[0] == "object" else line for line in LINES])
