@@ -154,14 +154,14 @@ bool kunwind_hooks_disable(struct kunwind_hook *hooks, unsigned int nr)
 	return free;
 }
 
-struct search {
+struct symbol_search {
 	const char *name;
 	struct tracepoint *found;
 };
 
 static void compare_name(struct tracepoint *tp, void *data)
 {
-	struct search *search = data;
+	struct symbol_search *search = data;
 
 	if (!strcmp(tp->name, search->name))
 		search->found = tp;
@@ -169,7 +169,7 @@ static void compare_name(struct tracepoint *tp, void *data)
 
 struct tracepoint *kunwind_tracepoint_find(const char *name)
 {
-	struct search search = { .name = name };
+	struct symbol_search search = { .name = name };
 
 	for_each_kernel_tracepoint(compare_name, &search);
 	return search.found;

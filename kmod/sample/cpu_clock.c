@@ -46,14 +46,14 @@
 
 #define MOST_PAUSE	(10 * NSEC_PER_MSEC)
 
-enum state {
+enum clock_state {
 	OFF,
 	RUNS,			/* the timer is started, or in its handler */
 	IDLE,			/* the timer is not started: the CPU was idle */
 };
 
 struct cpu_clock {
-	enum state state;	/* changed on this CPU, with interrupts off */
+	enum clock_state state;	/* changed on this CPU, with interrupts off */
 	u64 accounted;		/* time of the grid up to which samples account */
 	u64 overruns;		/* periods without a sample: a later one has their weight */
 	struct hrtimer timer;

@@ -70,7 +70,7 @@ static enum part_state part_state(const struct mm_struct *mm, u64 addr, bool tim
 	return state;
 }
 
-struct wait {
+struct part_wait {
 	const struct mm_struct *mm;
 	u64 addr;
 	enum part_state state;
@@ -78,7 +78,7 @@ struct wait {
 
 static bool is_over(void *data)
 {
-	struct wait *wait = data;
+	struct part_wait *wait = data;
 
 	wait->state = part_state(wait->mm, wait->addr, false);
 	return wait->state != PART_MISSING;
@@ -86,7 +86,7 @@ static bool is_over(void *data)
 
 int kunwind_part_wait(const struct mm_struct *mm, u64 addr, unsigned long timeout)
 {
-	struct wait wait = { .mm = mm, .addr = addr };
+	struct part_wait wait = { .mm = mm, .addr = addr };
 
 	if (!is_over(&wait))
 		kunwind_turns_wake();

@@ -45,7 +45,7 @@ static bool guess;
 module_param(guess, bool, 0644);
 MODULE_PARM_DESC(guess, "include guessed frames in stacks of LTTng, perf and BPF (default N)");
 
-struct counters {
+struct walk_counters {
 	u64 passed_through;
 	struct {
 		u64 frames;
@@ -54,7 +54,7 @@ struct counters {
 	} of[KUNWIND_NR_CONSUMERS];
 };
 
-static DEFINE_PER_CPU(struct counters, counters);
+static DEFINE_PER_CPU(struct walk_counters, counters);
 /* Flags for task, softirq, hardirq and NMI (interrupt_context_level()). */
 #define HARDIRQ_LEVEL	2
 static DEFINE_PER_CPU(u8 [4], walking);
@@ -250,7 +250,7 @@ static void sum_up(u32 of, u64 *frames, u64 *by_reason, u64 *by_trust)
 	memset(by_reason, 0, KUNWIND_NR_REASONS * sizeof(*by_reason));
 	memset(by_trust, 0, KUNWIND_NR_TRUSTS * sizeof(*by_trust));
 	for_each_possible_cpu(cpu) {
-		const struct counters *c = per_cpu_ptr(&counters, cpu);
+		const struct walk_counters *c = per_cpu_ptr(&counters, cpu);
 
 		*frames += READ_ONCE(c->of[of].frames);
 		for (i = 0; i < KUNWIND_NR_REASONS; i++)

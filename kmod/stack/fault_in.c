@@ -98,7 +98,7 @@ struct fault_in_work {
 	struct request request;
 };
 
-struct counters {
+struct request_counters {
 	u64 pages;		/* faulted in */
 	u64 requests;		/* requests that reached the thread */
 	u64 works;		/* task works that ran */
@@ -110,7 +110,7 @@ struct counters {
 
 static DEFINE_PER_CPU(struct request_slot, slots);
 static DEFINE_PER_CPU(struct task_struct *, threads);
-static DEFINE_PER_CPU(struct counters, counters);
+static DEFINE_PER_CPU(struct request_counters, counters);
 static DEFINE_HASHTABLE(queued, 8);
 static DEFINE_SPINLOCK(queued_lock);	/* taken in process context only */
 
@@ -317,11 +317,11 @@ void notrace kunwind_fault_in_breakpoint(u64 id, u64 addr)
 
 void kunwind_fault_in_show(struct seq_file *m)
 {
-	struct counters sum = { };
+	struct request_counters sum = { };
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		const struct counters *c = per_cpu_ptr(&counters, cpu);
+		const struct request_counters *c = per_cpu_ptr(&counters, cpu);
 
 		sum.pages += READ_ONCE(c->pages);
 		sum.requests += READ_ONCE(c->requests);

@@ -31,7 +31,7 @@ enum rbp {
 };
 
 /* What is known at an instruction. */
-struct state {
+struct ahead_state {
 	struct place rsp, rbp;
 	struct place pushed, pushed_rbp; /* where rbp was written last, and its value then */
 	struct place moved;	/* where the last mov to n(%rsp) wrote */
@@ -65,21 +65,21 @@ static inline struct place kunwind_walk_attr at_distance(struct place place, s64
 }
 
 /* The place that rbp points to; BASE_NONE if it is not known. */
-static inline struct place kunwind_walk_attr rbp_place(const struct state *state)
+static inline struct place kunwind_walk_attr rbp_place(const struct ahead_state *state)
 {
 	if (state->rbp_is == RBP_SAME)
 		return (struct place){ .base = BASE_RBP };
 	return state->rbp_is == RBP_PLACE ? state->rbp : (struct place){ };
 }
 
-static inline void kunwind_walk_attr rbp_becomes(struct state *state, enum rbp is, struct place place)
+static inline void kunwind_walk_attr rbp_becomes(struct ahead_state *state, enum rbp is, struct place place)
 {
 	state->rbp_is = place.base ? is : RBP_OTHER;
 	state->rbp = place;
 }
 
 /* rbp is loaded from @from. */
-static inline void kunwind_walk_attr read_rbp(struct state *state, struct place from)
+static inline void kunwind_walk_attr read_rbp(struct ahead_state *state, struct place from)
 {
 	if (from.base && same(from, state->pushed)) {
 		state->rbp_is = state->pushed_is;
@@ -91,7 +91,7 @@ static inline void kunwind_walk_attr read_rbp(struct state *state, struct place 
 	}
 }
 
-static inline void kunwind_walk_attr read_r10(struct state *state, struct place from)
+static inline void kunwind_walk_attr read_r10(struct ahead_state *state, struct place from)
 {
 	/*
 	 * The path may have written a place below the highest rsp. A place above an
@@ -103,7 +103,7 @@ static inline void kunwind_walk_attr read_r10(struct state *state, struct place 
 }
 
 /* @reg is written to the stack; ~0: something else is. */
-static inline void kunwind_walk_attr store(struct state *state, struct place at, u32 reg)
+static inline void kunwind_walk_attr store(struct ahead_state *state, struct place at, u32 reg)
 {
 	if (reg == RBP) {
 		state->pushed = at;

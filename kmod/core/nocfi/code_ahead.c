@@ -68,11 +68,11 @@
 
 /* Addresses of instructions are distances in bytes from the first one. */
 struct ahead {
-	struct state state;
+	struct ahead_state state;
 	struct target {
 		s32 at;
 		bool late;		/* after a call and nops: taken after all others */
-		struct state state;
+		struct ahead_state state;
 	} target[MOST_TARGETS];
 	struct stretch {
 		s32 from, to;
@@ -95,7 +95,7 @@ enum next {
 
 static void kunwind_walk_attr pop(struct ahead *ahead, u32 reg)
 {
-	struct state *state = &ahead->state;
+	struct ahead_state *state = &ahead->state;
 	const struct place from = state->rsp;
 
 	if (reg == RSP) {
@@ -113,7 +113,7 @@ static void kunwind_walk_attr pop(struct ahead *ahead, u32 reg)
 
 static void kunwind_walk_attr push(struct ahead *ahead, u32 reg)
 {
-	struct state *state = &ahead->state;
+	struct ahead_state *state = &ahead->state;
 
 	state->rsp = at_distance(state->rsp, -ahead->word);
 	store(state, state->rsp, reg);
@@ -127,7 +127,7 @@ static void kunwind_walk_attr push(struct ahead *ahead, u32 reg)
 }
 
 /* mov and lea between rsp, rbp and the stack. False: another instruction, ignored. */
-static bool kunwind_walk_attr copy(struct state *state, const struct kunwind_insn *insn)
+static bool kunwind_walk_attr copy(struct ahead_state *state, const struct kunwind_insn *insn)
 {
 	const u32 mod = insn->modrm >> 6;
 	const u32 reg = (insn->modrm >> 3 & 7) | insn->reg_high << 3;
@@ -205,7 +205,7 @@ static enum next kunwind_walk_attr step_one(struct ahead *ahead, const struct ku
 	const u32 form = insn->modrm >> 3 & 7, low = (insn->op & 7) | insn->rm_high << 3;
 	const u32 rm = (insn->modrm & 7) | insn->rm_high << 3;
 	const bool of_rsp = insn->modrm >> 6 == 3 && rm == RSP;
-	struct state *state = &ahead->state;
+	struct ahead_state *state = &ahead->state;
 
 	switch (insn->op) {
 	case 0x40 ... 0x4f:					/* inc, dec of 32-bit code */
@@ -298,7 +298,7 @@ static bool kunwind_walk_attr leaves_popped(const struct kunwind_insn *insn, u8 
 
 static enum next kunwind_walk_attr step(struct ahead *ahead, const struct kunwind_insn *insn)
 {
-	struct state *state = &ahead->state;
+	struct ahead_state *state = &ahead->state;
 
 	if (state->flags && !leaves_flags(insn))
 		state->flags = false;
@@ -422,7 +422,7 @@ static bool kunwind_walk_attr go_on(struct ahead *ahead, struct kunwind_mem *mem
  * The answer at lea -8(%r10), %rsp; ret, where gcc has realigned the stack: the place
  * of the word that r10 was read from, and the distance from there up to the saved rbp.
  */
-static bool kunwind_walk_attr answer_realigned(const struct state *state, struct kunwind_code *code)
+static bool kunwind_walk_attr answer_realigned(const struct ahead_state *state, struct kunwind_code *code)
 {
 	const struct place from = state->r10;
 
@@ -441,7 +441,7 @@ static bool kunwind_walk_attr answer_realigned(const struct state *state, struct
 /* The answer at an instruction that returns. False: the state gives none. */
 static bool kunwind_walk_attr answer(const struct ahead *ahead, s8 pushed, struct kunwind_code *code)
 {
-	const struct state *state = &ahead->state;
+	const struct ahead_state *state = &ahead->state;
 	s32 distance;
 
 	*code = (struct kunwind_code){ .depth = -1, .frame = -1, .rbp_at = -1,
@@ -482,7 +482,7 @@ static bool kunwind_walk_attr answer(const struct ahead *ahead, s8 pushed, struc
  */
 static bool kunwind_walk_attr jumps_by_return(const struct ahead *ahead)
 {
-	const struct state *state = &ahead->state;
+	const struct ahead_state *state = &ahead->state;
 
 	return state->rsp.base == BASE_RSP &&
 	       (state->rsp.off == -ahead->word || same(state->rsp, state->moved));
@@ -491,7 +491,7 @@ static bool kunwind_walk_attr jumps_by_return(const struct ahead *ahead)
 /* Whether the return takes a word that the path pushed in place of another one. */
 static bool kunwind_walk_attr is_written(const struct ahead *ahead)
 {
-	const struct state *state = &ahead->state;
+	const struct ahead_state *state = &ahead->state;
 
 	return state->rsp.base == BASE_RSP && state->rsp.off < state->highest &&
 	       (state->replaced || state->rsp.off != state->highest - ahead->word);
@@ -499,7 +499,7 @@ static bool kunwind_walk_attr is_written(const struct ahead *ahead)
 
 static void kunwind_walk_attr note_rsp(struct ahead *ahead, bool called)
 {
-	struct state *state = &ahead->state;
+	struct ahead_state *state = &ahead->state;
 
 	state->calls |= called;
 	if (state->rsp.base != BASE_RSP)
@@ -547,7 +547,7 @@ static bool kunwind_walk_attr follow(struct kunwind_mem *mem, bool i386, u64 fro
 	s64 at = 0;
 	s8 pushed;
 
-	ahead.state = (struct state){ .rsp.base = BASE_RSP, .called_at = -MOST_AWAY, .first = -1 };
+	ahead.state = (struct ahead_state){ .rsp.base = BASE_RSP, .called_at = -MOST_AWAY, .first = -1 };
 	ahead.nr = ahead.nr_seen = 0;
 	ahead.unsure = false;
 	ahead.eax = ~0U;
@@ -594,8 +594,8 @@ static bool kunwind_walk_attr follow(struct kunwind_mem *mem, bool i386, u64 fro
 			    answer(&ahead, pushed, code))
 				return true;
 			if (elsewhere && takes_rsp(&insn)) {
-				ahead.state = (struct state){ .rsp.base = BASE_RSP,
-							      .called_at = -MOST_AWAY, .first = -1 };
+				ahead.state = (struct ahead_state){ .rsp.base = BASE_RSP,
+								    .called_at = -MOST_AWAY, .first = -1 };
 				there = true;
 			}
 			if (is_branch(&insn))
