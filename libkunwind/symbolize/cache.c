@@ -26,7 +26,7 @@ struct block {
 	char bytes[];
 };
 
-struct entry {
+struct cache_entry {
 	const struct kunwind_frame *frame;	/* NULL: empty */
 	bool exact;
 };
@@ -39,7 +39,7 @@ struct kunwind_answer {
 };
 
 struct kunwind_cache {
-	struct entry *entry;
+	struct cache_entry *entry;
 	size_t nr, size;		/* a power of 2 */
 	struct block *block;
 	size_t bytes;
@@ -125,8 +125,9 @@ static size_t hash(const struct kunwind_symbolizer_object *object, uint64_t addr
 }
 
 /* Returns the entry of a key, or the empty entry where it would go. */
-static struct entry *place(const struct kunwind_cache *cache, const struct kunwind_symbolizer_object *object,
-			   uint64_t address, bool exact)
+static struct cache_entry *place(const struct kunwind_cache *cache,
+				 const struct kunwind_symbolizer_object *object,
+				 uint64_t address, bool exact)
 {
 	size_t i = hash(object, address, exact) & (cache->size - 1);
 
@@ -146,7 +147,7 @@ const struct kunwind_frame *kunwind_cache_find(const struct kunwind_cache *cache
 
 static bool grow(struct kunwind_cache *cache)
 {
-	struct entry *old = cache->entry;
+	struct cache_entry *old = cache->entry;
 	size_t i, size = cache->size;
 
 	cache->entry = calloc(size * 2, sizeof(*old));
@@ -210,7 +211,7 @@ const struct kunwind_frame *kunwind_answer_keep(struct kunwind_cache *cache,
 	size_t size = cache->answer.nr * sizeof(*cache->answer.function);
 	struct kunwind_function *function;
 	struct kunwind_frame *copy;
-	struct entry *entry;
+	struct cache_entry *entry;
 
 	if (cache->nr * 2 >= cache->size && !grow(cache))
 		return NULL;
@@ -227,6 +228,6 @@ const struct kunwind_frame *kunwind_answer_keep(struct kunwind_cache *cache,
 	entry = place(cache, frame->object, frame->object_address, exact);
 	if (!entry->frame)
 		cache->nr++;
-	*entry = (struct entry){ copy, exact };
+	*entry = (struct cache_entry){ copy, exact };
 	return copy;
 }

@@ -22,7 +22,7 @@
 #define SYSTEM_DEBUG	"/usr/lib/debug"
 
 /* What is searched for, and what is wrong with the first file that exists. */
-struct search {
+struct file_search {
 	struct kunwind_symbolizer_object *object;
 	const char *build_id;		/* hex; "" not known */
 	uint64_t inode;			/* proves identity without a build-id; 0: cannot */
@@ -74,7 +74,7 @@ static enum kunwind_state identify(struct kunwind_symbolizer *symbolizer, int fd
 }
 
 /* Is @fd the file that is searched for? */
-static enum kunwind_state judge(const struct search *search, int fd)
+static enum kunwind_state judge(const struct file_search *search, int fd)
 {
 	struct kunwind_symbolizer *symbolizer = search->object->symbolizer;
 	struct kunwind_found_file *found = search->found;
@@ -98,7 +98,7 @@ static enum kunwind_state judge(const struct search *search, int fd)
 }
 
 /* Takes over @fd. True: it is the file, and is called @path from now on. */
-static bool try_fd(struct search *search, int fd, const char *path)
+static bool try_fd(struct file_search *search, int fd, const char *path)
 {
 	enum kunwind_state state;
 
@@ -119,13 +119,13 @@ static bool try_fd(struct search *search, int fd, const char *path)
 	return false;
 }
 
-static bool try_path(struct search *search, const char *path)
+static bool try_path(struct file_search *search, const char *path)
 {
 	return try_fd(search, kunwind_open_regular(path, 0), path);
 }
 
 /* Tries another place. If there is no file, search->state does not change. */
-static bool try_place(struct search *search, const char *dir, const char *path, const char *suffix)
+static bool try_place(struct file_search *search, const char *dir, const char *path, const char *suffix)
 {
 	char whole[8400];
 
@@ -136,7 +136,7 @@ static bool try_place(struct search *search, const char *dir, const char *path, 
 }
 
 /* Tries the file of the build-id below @dir; @suffix: "" or ".debug". */
-static bool try_build_id(struct search *search, const char *dir, const char *suffix)
+static bool try_build_id(struct file_search *search, const char *dir, const char *suffix)
 {
 	char path[2 * WIRE_ID + 32];
 
@@ -171,7 +171,7 @@ static int open_vdso(void)
 }
 
 /* Tries this host's file, and then the one that a live process still has. */
-static bool find_local(struct search *search)
+static bool find_local(struct file_search *search)
 {
 	const struct kunwind_symbolizer_object *object = search->object;
 	char path[4200];
@@ -201,7 +201,7 @@ static bool asks_servers(const struct kunwind_symbolizer *symbolizer)
 	return !(symbolizer->options.flags & KUNWIND_NO_DEBUGINFOD);
 }
 
-static bool try_server(struct search *search, const char *kind)
+static bool try_server(struct file_search *search, const char *kind)
 {
 	struct kunwind_symbolizer *symbolizer = search->object->symbolizer;
 	int fd = -1;
@@ -216,7 +216,7 @@ bool kunwind_find_object(struct kunwind_symbolizer_object *object, struct kunwin
 {
 	const struct kunwind_symbolizer_options *options = &object->symbolizer->options;
 	const char *const *dir;
-	struct search search = { .object = object, .build_id = object->build_id, .found = found };
+	struct file_search search = { .object = object, .build_id = object->build_id, .found = found };
 	bool local = !(options->flags & KUNWIND_NO_LOCAL);
 
 	found->fd = -1;
@@ -275,7 +275,7 @@ static bool has_crc(int fd, uint32_t wanted)
 }
 
 /* Tries a .gnu_debuglink file: by build-id, or without one by checksum. */
-static bool try_link(struct search *search, const char *dir, const char *below,
+static bool try_link(struct file_search *search, const char *dir, const char *below,
 		     const struct kunwind_found_file *main)
 {
 	char path[8400];
@@ -298,7 +298,7 @@ static bool try_link(struct search *search, const char *dir, const char *below,
 	return try_fd(search, fd, path);
 }
 
-static bool find_link(struct search *search, const struct kunwind_found_file *main)
+static bool find_link(struct file_search *search, const struct kunwind_found_file *main)
 {
 	const struct kunwind_symbolizer_options *options = &search->object->symbolizer->options;
 	const char *slash = strrchr(search->object->path, '/');
@@ -327,7 +327,7 @@ int kunwind_find_debug(struct kunwind_symbolizer_object *object, const struct ku
 		       char *path, size_t size)
 {
 	const struct kunwind_symbolizer_options *options = &object->symbolizer->options;
-	struct search search = { .object = object };
+	struct file_search search = { .object = object };
 	struct kunwind_found_file found = { .fd = -1 };
 	char hex[2 * WIRE_ID + 1] = "";
 	const char *const *dir;
@@ -412,7 +412,7 @@ int kunwind_find_alt(struct kunwind_symbolizer_object *object, const char *from,
 {
 	const struct kunwind_symbolizer_options *options = &object->symbolizer->options;
 	struct kunwind_found_file found = { .fd = -1 };
-	struct search search = { .object = object, .found = &found };
+	struct file_search search = { .object = object, .found = &found };
 	bool local = !(options->flags & KUNWIND_NO_LOCAL);
 	const char *slash = strrchr(from, '/');
 	char hex[2 * WIRE_ID + 1] = "", dirname[4200];

@@ -41,7 +41,7 @@ struct ranges {
 };
 
 /* A function, inlined or not. The nodes of functions inlined into it follow. */
-struct node {
+struct die_node {
 	Dwarf_Off die;
 	size_t first;			/* of its ranges, in unit.inl */
 	unsigned int nr;		/* 0 for a function: its ranges are in unit.functions */
@@ -55,7 +55,7 @@ struct unit {
 	bool read;
 	struct ranges functions;
 	struct ranges inl;		/* of inlined functions, in the order of the nodes */
-	struct node *node;
+	struct die_node *node;
 	size_t nr_nodes, cap_nodes;
 	char **path;			/* split DWARF: paths made for source files, by number */
 	size_t nr_paths;
@@ -214,12 +214,12 @@ static bool is_declaration(Dwarf_Die *die)
 /* Returns the index of the new node, -1: out of memory. */
 static ptrdiff_t add_node(struct unit *unit, Dwarf_Die *die, bool inlined)
 {
-	struct node *node;
+	struct die_node *node;
 
 	if (!kunwind_reserve((void **)&unit->node, unit->nr_nodes, &unit->cap_nodes, sizeof(*node)))
 		return -1;
 	node = &unit->node[unit->nr_nodes];
-	*node = (struct node){ .die = dwarf_dieoffset(die) };
+	*node = (struct die_node){ .die = dwarf_dieoffset(die) };
 	if (inlined) {
 		node->first = unit->inl.nr;
 		if (!add_ranges(&unit->inl, die, unit->nr_nodes))
@@ -310,7 +310,7 @@ static void read_unit(struct unit *unit)
 	settle(&unit->functions);
 }
 
-static bool holds(const struct unit *unit, const struct node *node, uint64_t addr)
+static bool holds(const struct unit *unit, const struct die_node *node, uint64_t addr)
 {
 	const struct range *range = &unit->inl.range[node->first];
 	unsigned int i;
@@ -410,7 +410,7 @@ static unsigned int chain(const struct unit *unit, size_t function, uint64_t add
 
 	link[nr++] = function;
 	while (i < end && nr < max) {
-		const struct node *node = &unit->node[i];
+		const struct die_node *node = &unit->node[i];
 
 		if (holds(unit, node, addr)) {
 			link[nr++] = i;

@@ -50,23 +50,23 @@ static bool limit(int resource, rlim_t value)
 	return !setrlimit(resource, &new);
 }
 
-struct filter {
+struct sandbox_filter {
 	struct sock_filter code[2 * (NR(allowed) + NR(commands)) + 16];
 	unsigned short len;
 };
 
-static void add(struct filter *filter, unsigned int code, unsigned int value, unsigned int if_not)
+static void add(struct sandbox_filter *filter, unsigned int code, unsigned int value, unsigned int if_not)
 {
 	filter->code[filter->len++] = (struct sock_filter){
 		.code = (unsigned short)code, .k = value, .jf = (unsigned char)if_not };
 }
 
-static void load(struct filter *filter, size_t offset)
+static void load(struct sandbox_filter *filter, size_t offset)
 {
 	add(filter, BPF_LD | BPF_W | BPF_ABS, (unsigned int)offset, 0);
 }
 
-static void allow_if(struct filter *filter, unsigned int value)
+static void allow_if(struct sandbox_filter *filter, unsigned int value)
 {
 	add(filter, BPF_JMP | BPF_JEQ | BPF_K, value, 1);
 	add(filter, BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0);
@@ -76,7 +76,8 @@ static void allow_if(struct filter *filter, unsigned int value)
  * Allows @call if its argument @arg is one of @values. The kernel reads only the
  * lower half of the argument, which is an int.
  */
-static void allow_with(struct filter *filter, int call, unsigned int arg, const int *values, size_t nr)
+static void allow_with(struct sandbox_filter *filter, int call, unsigned int arg, const int *values,
+		       size_t nr)
 {
 	size_t i;
 
@@ -89,7 +90,7 @@ static void allow_with(struct filter *filter, int call, unsigned int arg, const 
 
 static bool filter_calls(void)
 {
-	struct filter filter = { .len = 0 };
+	struct sandbox_filter filter = { .len = 0 };
 	struct sock_fprog program = { .filter = filter.code };
 	int self = getpid();
 	size_t i;

@@ -21,7 +21,7 @@
 
 #define MAX_BYTES	(256u << 20)
 
-struct line {
+struct list_line {
 	uint64_t start;
 	uint64_t end;		/* of a list with sizes */
 	uint32_t name;		/* offset in text */
@@ -38,7 +38,7 @@ struct edge {
 
 struct kunwind_list {
 	char *text;
-	struct line *line;
+	struct list_line *line;
 	struct edge *edge;	/* of a list with sizes */
 	size_t nr, cap, nr_edges;
 	bool sizes;
@@ -83,7 +83,7 @@ static char *read_text(int fd)
 
 static int compare(const void *a, const void *b)
 {
-	const struct line *x = a, *y = b;
+	const struct list_line *x = a, *y = b;
 
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
@@ -91,7 +91,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* The name ends with the line or at "\t[module]"; perf's may hold blanks. */
-static bool parse(const struct kunwind_list *list, char *at, struct line *line)
+static bool parse(const struct kunwind_list *list, char *at, struct list_line *line)
 {
 	char *rest;
 
@@ -125,7 +125,7 @@ static bool parse_all(struct kunwind_list *list)
 	uint64_t last = 0;
 
 	for (; at && *at; at = next) {
-		struct line line = { .order = (uint32_t)list->nr };
+		struct list_line line = { .order = (uint32_t)list->nr };
 
 		next = strchr(at, '\n');
 		if (next)
@@ -134,7 +134,7 @@ static bool parse_all(struct kunwind_list *list)
 			continue;
 		if (list->nr == list->cap) {
 			size_t cap = list->cap ? list->cap * 2 : 4096;
-			struct line *bigger = realloc(list->line, cap * sizeof(*bigger));
+			struct list_line *bigger = realloc(list->line, cap * sizeof(*bigger));
 
 			if (!bigger)
 				return false;
@@ -252,7 +252,7 @@ struct kunwind_list *kunwind_list_parse(char *text, bool sizes)
 	return list;
 }
 
-static const char *module_of(const struct kunwind_list *list, const struct line *line)
+static const char *module_of(const struct kunwind_list *list, const struct list_line *line)
 {
 	return line->module ? list->text + line->module : "";
 }
@@ -261,8 +261,8 @@ static const char *module_of(const struct kunwind_list *list, const struct line 
  * Returns whether @line is the last symbol of the kernel or of a module, and
  * @addr, which is before @next, is too far away to belong to it.
  */
-static bool is_beyond(const struct kunwind_list *list, const struct line *line,
-		      const struct line *next, uint64_t addr)
+static bool is_beyond(const struct kunwind_list *list, const struct list_line *line,
+		      const struct list_line *next, uint64_t addr)
 {
 	const uint64_t page = 4096;
 
@@ -274,7 +274,7 @@ const char *kunwind_list_find(const struct kunwind_list *list, uint64_t addr, ui
 			      const char **module)
 {
 	size_t lo = 0, hi = list->nr;
-	const struct line *line;
+	const struct list_line *line;
 
 	*module = "";
 	if (list->sizes) {

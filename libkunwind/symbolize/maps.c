@@ -33,7 +33,7 @@
 
 enum kind { MAP, UNMAP, EXEC, FORK, EXIT };
 
-struct entry {
+struct map_entry {
 	int64_t time;
 	enum kind kind;
 	int parent;			/* of a FORK */
@@ -43,11 +43,11 @@ struct entry {
 	};
 };
 
-struct process {
-	struct process *next;		/* in its bucket */
+struct map_process {
+	struct map_process *next;		/* in its bucket */
 	int pid;
 	bool live_tried;
-	struct entry *history;
+	struct map_entry *history;
 	size_t nr_history, cap_history;
 	size_t nr_live;			/* of these, read from /proc */
 	size_t at;			/* entries that were applied */
@@ -58,7 +58,7 @@ struct process {
 };
 
 struct kunwind_maps {
-	struct process *bucket[NR_BUCKETS];
+	struct map_process *bucket[NR_BUCKETS];
 };
 
 struct kunwind_maps *kunwind_maps_new(void)
@@ -73,7 +73,7 @@ void kunwind_maps_free(struct kunwind_maps *maps)
 	if (!maps)
 		return;
 	for (i = 0; i < NR_BUCKETS; i++) {
-		struct process *p = maps->bucket[i], *next;
+		struct map_process *p = maps->bucket[i], *next;
 
 		for (; p; p = next) {
 			next = p->next;
@@ -85,19 +85,19 @@ void kunwind_maps_free(struct kunwind_maps *maps)
 	free(maps);
 }
 
-static struct process *find_process(const struct kunwind_maps *maps, int pid)
+static struct map_process *find_process(const struct kunwind_maps *maps, int pid)
 {
-	struct process *p = maps->bucket[(unsigned int)pid % NR_BUCKETS];
+	struct map_process *p = maps->bucket[(unsigned int)pid % NR_BUCKETS];
 
 	while (p && p->pid != pid)
 		p = p->next;
 	return p;
 }
 
-static struct process *get_process(struct kunwind_maps *maps, int pid)
+static struct map_process *get_process(struct kunwind_maps *maps, int pid)
 {
-	struct process **bucket = &maps->bucket[(unsigned int)pid % NR_BUCKETS];
-	struct process *p = find_process(maps, pid);
+	struct map_process **bucket = &maps->bucket[(unsigned int)pid % NR_BUCKETS];
+	struct map_process *p = find_process(maps, pid);
 
 	if (p)
 		return p;
@@ -110,9 +110,9 @@ static struct process *get_process(struct kunwind_maps *maps, int pid)
 	return p;
 }
 
-static bool append(struct kunwind_maps *maps, int pid, const struct entry *entry)
+static bool append(struct kunwind_maps *maps, int pid, const struct map_entry *entry)
 {
-	struct process *p = get_process(maps, pid);
+	struct map_process *p = get_process(maps, pid);
 
 	if (!p || !kunwind_reserve((void **)&p->history, p->nr_history, &p->cap_history,
 				   sizeof(*p->history)))
@@ -126,7 +126,7 @@ static bool append(struct kunwind_maps *maps, int pid, const struct entry *entry
  * at most MAX_BACK entries, and not past an exec, fork or exit: an entry that
  * repeats another one costs memory and nothing else.
  */
-static bool known_already(const struct process *p, const struct kunwind_maps_range *m)
+static bool known_already(const struct map_process *p, const struct kunwind_maps_range *m)
 {
 	size_t i = p->nr_history, last = i > MAX_BACK ? i - MAX_BACK : 0;
 
@@ -145,11 +145,11 @@ static bool known_already(const struct process *p, const struct kunwind_maps_ran
 bool kunwind_maps_map(struct kunwind_maps *maps, int pid, int64_t time,
 		      const struct kunwind_maps_range *mapping)
 {
-	const struct process *p = find_process(maps, pid);
+	const struct map_process *p = find_process(maps, pid);
 
 	if (mapping->end <= mapping->start || (p && known_already(p, mapping)))
 		return true;
-	return append(maps, pid, &(struct entry){ .time = time, .kind = MAP, .map = *mapping });
+	return append(maps, pid, &(struct map_entry){ .time = time, .kind = MAP, .map = *mapping });
 }
 
 bool kunwind_maps_unmap(struct kunwind_maps *maps, int pid, int64_t time, uint64_t start,
@@ -157,37 +157,37 @@ bool kunwind_maps_unmap(struct kunwind_maps *maps, int pid, int64_t time, uint64
 {
 	if (end <= start)
 		return true;
-	return append(maps, pid, &(struct entry){ .time = time, .kind = UNMAP,
-						  .map = { .start = start, .end = end } });
+	return append(maps, pid, &(struct map_entry){ .time = time, .kind = UNMAP,
+						      .map = { .start = start, .end = end } });
 }
 
 bool kunwind_maps_exec(struct kunwind_maps *maps, int pid, int64_t time)
 {
-	return append(maps, pid, &(struct entry){ .time = time, .kind = EXEC });
+	return append(maps, pid, &(struct map_entry){ .time = time, .kind = EXEC });
 }
 
 bool kunwind_maps_fork(struct kunwind_maps *maps, int parent, int child, int64_t time)
 {
-	const struct process *p = find_process(maps, parent);
+	const struct map_process *p = find_process(maps, parent);
 
-	return append(maps, child, &(struct entry){ .time = time, .kind = FORK, .parent = parent,
-						    .nr_parent = p ? p->nr_history : 0 });
+	return append(maps, child, &(struct map_entry){ .time = time, .kind = FORK, .parent = parent,
+							.nr_parent = p ? p->nr_history : 0 });
 }
 
 bool kunwind_maps_exit(struct kunwind_maps *maps, int pid, int64_t time)
 {
-	return append(maps, pid, &(struct entry){ .time = time, .kind = EXIT });
+	return append(maps, pid, &(struct map_entry){ .time = time, .kind = EXIT });
 }
 
 bool kunwind_maps_knows(const struct kunwind_maps *maps, int pid)
 {
-	const struct process *p = find_process(maps, pid);
+	const struct map_process *p = find_process(maps, pid);
 
 	return p && p->nr_history;
 }
 
 /* Returns the index of the first mapping that ends after @addr. */
-static size_t position(const struct process *p, uint64_t addr)
+static size_t position(const struct map_process *p, uint64_t addr)
 {
 	size_t lo = 0, hi = p->nr_now;
 
@@ -202,7 +202,7 @@ static size_t position(const struct process *p, uint64_t addr)
 	return lo;
 }
 
-static void insert_at(struct process *p, size_t i, const struct kunwind_maps_range *m)
+static void insert_at(struct map_process *p, size_t i, const struct kunwind_maps_range *m)
 {
 	memmove(&p->now[i + 1], &p->now[i], (p->nr_now - i) * sizeof(*p->now));
 	p->now[i] = *m;
@@ -213,7 +213,7 @@ static void insert_at(struct process *p, size_t i, const struct kunwind_maps_ran
  * Removes the range from all mappings. If it has an object, it becomes a new
  * mapping. False: out of memory.
  */
-static bool replace(struct process *p, const struct kunwind_maps_range *m)
+static bool replace(struct map_process *p, const struct kunwind_maps_range *m)
 {
 	size_t first = position(p, m->start), last = first;
 
@@ -247,16 +247,16 @@ static bool replace(struct process *p, const struct kunwind_maps_range *m)
  * had at @fork. NULL: those that it has applied, or none.
  */
 struct span {
-	struct process *of;
-	const struct entry *fork;
+	struct map_process *of;
+	const struct map_entry *fork;
 	size_t first, end;
 };
 
 /* Begins after what @p has applied, or after its last fork, exec or exit. */
-static struct span last_span(struct process *p, size_t end)
+static struct span last_span(struct map_process *p, size_t end)
 {
 	size_t applied = p->at <= end ? p->at : 0, first = end;
-	const struct entry *fork = NULL;
+	const struct map_entry *fork = NULL;
 
 	while (first > applied && p->history[first - 1].kind <= UNMAP)
 		first--;
@@ -271,7 +271,7 @@ static bool differ(const struct kunwind_maps_range *a, const struct kunwind_maps
 }
 
 /* Whether @m overlaps a mapping of another object, or with another bias. */
-static bool contradicts(const struct process *p, const struct kunwind_maps_range *m)
+static bool contradicts(const struct map_process *p, const struct kunwind_maps_range *m)
 {
 	size_t i;
 
@@ -282,12 +282,12 @@ static bool contradicts(const struct process *p, const struct kunwind_maps_range
 }
 
 /* If memory runs out, mappings and their names are lost, nothing else. */
-static void apply(struct process *p, const struct span *span)
+static void apply(struct map_process *p, const struct span *span)
 {
 	size_t i;
 
 	for (i = span->first; i < span->end; i++) {
-		const struct entry *entry = &span->of->history[i];
+		const struct map_entry *entry = &span->of->history[i];
 
 		if (entry->kind == MAP && span->of == p && contradicts(p, &entry->map))
 			p->contradicted = true;
@@ -299,9 +299,9 @@ static void apply(struct process *p, const struct span *span)
  * Copies to @p the mappings at the end of a span without a fork. For that, the
  * span's process goes forward, or back if it is past the end.
  */
-static void begin(struct process *p, const struct span *span)
+static void begin(struct map_process *p, const struct span *span)
 {
-	struct process *of = span->of;
+	struct map_process *of = span->of;
 	size_t i;
 
 	if (of->at != span->first)
@@ -322,12 +322,12 @@ static void begin(struct process *p, const struct span *span)
  * Applies the first @end entries. The loop over forks ends, because each fork
  * leads to entries that are older than the fork.
  */
-static void advance(const struct kunwind_maps *maps, struct process *p, size_t end)
+static void advance(const struct kunwind_maps *maps, struct map_process *p, size_t end)
 {
 	size_t nr = 0, cap = 0, of_end = end;
-	const struct entry *fork = NULL;
+	const struct map_entry *fork = NULL;
 	struct span *span = NULL;
-	struct process *of = p;
+	struct map_process *of = p;
 
 	do {
 		if (!kunwind_reserve((void **)&span, nr, &cap, sizeof(*span))) {
@@ -352,7 +352,7 @@ static void advance(const struct kunwind_maps *maps, struct process *p, size_t e
 }
 
 /* Applies all entries that were not searched for contradictions, program by program. */
-static void check(const struct kunwind_maps *maps, struct process *p)
+static void check(const struct kunwind_maps *maps, struct map_process *p)
 {
 	size_t i;
 
@@ -363,7 +363,7 @@ static void check(const struct kunwind_maps *maps, struct process *p)
 	p->checked = p->nr_history;
 }
 
-static const struct kunwind_maps_range *look_ahead(const struct process *p, uint64_t addr)
+static const struct kunwind_maps_range *look_ahead(const struct map_process *p, uint64_t addr)
 {
 	size_t i;
 
@@ -377,7 +377,7 @@ static const struct kunwind_maps_range *look_ahead(const struct process *p, uint
 const struct kunwind_maps_range *kunwind_maps_find(struct kunwind_maps *maps, int pid,
 						   uint64_t addr, int64_t time)
 {
-	struct process *p = find_process(maps, pid);
+	struct map_process *p = find_process(maps, pid);
 	const struct kunwind_maps_range *later;
 	size_t i;
 
@@ -406,7 +406,7 @@ const struct kunwind_maps_range *kunwind_maps_find(struct kunwind_maps *maps, in
 
 bool kunwind_maps_ask_live(struct kunwind_maps *maps, int pid)
 {
-	struct process *p = get_process(maps, pid);
+	struct map_process *p = get_process(maps, pid);
 
 	if (!p || p->live_tried || p->nr_history)
 		return false;
@@ -416,7 +416,7 @@ bool kunwind_maps_ask_live(struct kunwind_maps *maps, int pid)
 
 bool kunwind_maps_live(struct kunwind_maps *maps, int pid, const struct kunwind_maps_range *range)
 {
-	struct process *p = get_process(maps, pid);
+	struct map_process *p = get_process(maps, pid);
 
 	if (!p || !kunwind_maps_map(maps, pid, INT64_MIN, range))
 		return false;
@@ -427,12 +427,12 @@ bool kunwind_maps_live(struct kunwind_maps *maps, int pid, const struct kunwind_
 void kunwind_maps_program(const struct kunwind_maps *maps, int pid, int64_t time, int64_t *began,
 			  int64_t *ended)
 {
-	const struct process *p = find_process(maps, pid);
+	const struct map_process *p = find_process(maps, pid);
 	size_t i;
 
 	*began = *ended = INT64_MAX;
 	for (i = 0; p && i < p->nr_history && *ended == INT64_MAX; i++) {
-		const struct entry *entry = &p->history[i];
+		const struct map_entry *entry = &p->history[i];
 
 		if (entry->kind > UNMAP && entry->time > time)
 			*ended = entry->time;
