@@ -8,9 +8,10 @@
 # Runs each line of the page that begins with "    $ ", in order, as root. The
 # exit status has to be 0, or that of the comment "exit status: N" before the
 # command's output in the page. The comment "output has: TEXT; TEXT" names texts
-# that the output of the last command has to contain. On PREEMPT_RT, which runs
-# the timers of ordinary threads in a softirq, "softirq: hrtimer" stands for the
-# text "interrupt: timer".
+# that the output of the last command has to contain. After the comment "needs
+# event: NAME", the rest of the section is skipped if LTTng does not have this
+# event for the kernel. On PREEMPT_RT, which runs the timers of ordinary threads
+# in a softirq, "softirq: hrtimer" stands for the text "interrupt: timer".
 
 # shellcheck source=tests/vm/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"
@@ -21,7 +22,7 @@ getent group tracing >/dev/null || groupadd -r tracing
 check "the module loads" modprobe kunwind
 cd "$KUNWIND_TMP" || exit 1
 
-out='' status=0 command='' ran=0
+out='' status=0 command='' ran=0 lacks=''
 # The status of the last command is judged when its comments are known.
 judge() {
 	[ -n "$command" ] || return
@@ -30,6 +31,22 @@ judge() {
 	command=''
 }
 while IFS= read -r line; do
+	case $line in
+	'## '*)
+		judge
+		lacks=''
+		;;
+	'<!-- needs event: '*)
+		lacks=${line#*: } lacks=${lacks% -->}
+		if ! events=$(lttng list --kernel </dev/null) || grep -qw "$lacks" <<<"$events"; then
+			lacks=''
+		fi
+		;;
+	esac
+	[ -z "$lacks" ] || {
+		[ "${line#'    $ '}" = "$line" ] || skip "${line#*\$ }" "LTTng has no event $lacks here"
+		continue
+	}
 	case $line in
 	'    $ '*)
 		judge
