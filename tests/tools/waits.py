@@ -20,7 +20,7 @@ SWITCH = [("prev_comm", "string"), ("prev_tid", "s32"), ("prev_state", "s64"),
 IDLE = (0, 0, "swapper")
 FIRST, SECOND, THIRD = (100, 100, "first"), (100, 101, "second"), (100, 102, "third")
 OTHER = (200, 200, "other")
-PRIVATE, WAIT, WAKE, WAIT_BITSET = 128, 0, 1, 9
+PRIVATE, REALTIME, WAIT, WAKE, WAIT_BITSET = 128, 256, 0, 1, 9
 
 
 class Scene:
@@ -616,6 +616,25 @@ def test_contended(work, arguments):
         (600, [("t0", 990 + 166 * 1000), ("t1", 167 * 1000 + 10), ("t2", 166 * 1000)]))
 
 
+def test_joins(work, arguments):
+    """glibc 2.43's pthread_join() expects the value 2, as waiters for a mutex do."""
+    fields = [*ctf.FUTEX, ("utime", "u64")]
+    for what, operation, timeout, kind in (("pthread_join()", WAIT_BITSET | REALTIME, 0, "futex"),
+                                           ("pthread_mutex_timedlock()", WAIT_BITSET | REALTIME | PRIVATE, 0x7000, "lock"),
+                                           ("a mutex of Rust", WAIT_BITSET | PRIVATE, 0, "lock")):
+        scene = Scene(work, "join-%d-%d" % (operation, timeout), *arguments)
+        scene.enter(2000, FIRST, "futex", fields=fields, values=[0x1000, operation, 2, timeout])
+        scene.out(2100, FIRST)
+        scene.enter(3000, SECOND, "futex", "opener", cpu=1, fields=fields,
+                    values=[0x1000, WAKE | operation & PRIVATE, 1, 0])
+        scene.wake(3050, SECOND, FIRST)
+        scene.leave(3060, SECOND, "futex", cpu=1)
+        scene.back(3100, FIRST)
+        scene.leave(3200, FIRST, "futex")
+        (lock,) = scene.waits()["locks"]
+        same("join: the wait of %s is for a %s" % (what, kind), (lock["kind"], lock["waits"], lock["blocked_ns"]), (kind, 1, 950))
+
+
 def test_chains(scene):
     """The first thread waits for the second, which waits for the third, which a timer wakes."""
     scene.enter(2000, FIRST, "read")
@@ -746,6 +765,7 @@ def main():
             test(Scene(work, test.__name__, *arguments))
         test_two_traces(work, arguments)
         test_locks(work, arguments)
+        test_joins(work, arguments)
         test_holders(work, arguments)
         test_contended(work, arguments)
         test_messages(work, arguments)

@@ -12,6 +12,8 @@
  * never saw a waiter makes no system call: its time goes to the next one that
  * does. An address is a mutex if a waiter expects the value 2 ("locked, with
  * waiters": glibc, Rust, Go), or if the kernel keeps its owner (FUTEX_LOCK_PI).
+ * pthread_join() of glibc 2.43 waits for the end of a value of 2, too, but names
+ * a clock and no timeout (is_mutex()).
  * For all others (condition variables, semaphores, joins) the whole time goes to
  * the waker; it has no weight WEIGHT_LOCK. Neither has a wait before the first one
  * that shows that the address is a mutex.
@@ -36,7 +38,7 @@ enum {
 	OP_WAIT, OP_WAKE, OP_FD, OP_REQUEUE, OP_CMP_REQUEUE, OP_WAKE_OP, OP_LOCK_PI, OP_UNLOCK_PI,
 	OP_TRYLOCK_PI, OP_WAIT_BITSET, OP_WAKE_BITSET, OP_WAIT_REQUEUE_PI, OP_CMP_REQUEUE_PI,
 	OP_LOCK_PI2,
-	OP_MASK = 0x7f, OP_PRIVATE = 0x80,
+	OP_MASK = 0x7f, OP_PRIVATE = 0x80, OP_REALTIME = 0x100,
 	LOCKED_WITH_WAITERS = 2,
 };
 
@@ -197,6 +199,21 @@ static uint32_t first_release(const struct lock *lock, int64_t time)
 	return low;
 }
 
+/*
+ * Whether a wait shows that its address is a mutex. glibc's functions with an
+ * optional timeout (pthread_join(), sem_wait()) always pass OP_REALTIME; those
+ * that wait for a mutex by such a call have a timeout.
+ */
+static bool is_mutex(int64_t operation, int64_t value, const bt_event *event)
+{
+	int64_t timeout = -1;
+
+	if (value != LOCKED_WITH_WAITERS)
+		return false;
+	kunwind_field_integer(kunwind_event_field(event, "utime"), &timeout);
+	return !(operation & OP_REALTIME) || timeout;
+}
+
 bool lock_entered(struct locks *locks, struct lock_call *call, const void *trace, int64_t pid,
 		  const bt_event *event)
 {
@@ -219,7 +236,7 @@ bool lock_entered(struct locks *locks, struct lock_call *call, const void *trace
 		break;
 	case OP_WAIT:
 	case OP_WAIT_BITSET:
-		lock->mutex |= value == LOCKED_WITH_WAITERS;
+		lock->mutex |= is_mutex(operation, value, event);
 		call->operation = LOCK_WAIT;
 		break;
 	case OP_WAIT_REQUEUE_PI:
