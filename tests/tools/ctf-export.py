@@ -197,6 +197,30 @@ def test_calls(trace, wakeups, inlined, work):
          call(100, 1000, 1500, "_start", "main", "outer", "inner", "getppid (system call)"))
 
 
+def test_samples(program, symbols, build_id, work):
+    """Samples of a CPU: one in a system call, one outside of it."""
+    trace = ctf.Trace()
+    trace.add(1, "kunwind_map", APP, (), ctf.MAP, [100, 100, BIAS, BIAS + 0x10000, 0, BIAS, 0, build_id, program])
+    reader = stack(symbols, "reader", "main", "_start")
+
+    def sample(time):
+        trace.add(time, "kunwind_sample", APP, (), ctf.SAMPLE,
+                  (100, 100, 100, "app", 50, 0, 0, 0, time, 0, 0, reader, (0, 1, 1), ()))
+
+    trace.add(1000, "syscall_entry_read", APP, reader)
+    sample(1500)
+    trace.add(2000, "sched_switch", APP, reader, ctf.SWITCH, [100, 1, 0])
+    trace.add(3000, "sched_switch", (0, 0, "swapper/0"), (), ctf.SWITCH, [0, 0, 100])
+    trace.add(4000, "syscall_exit_read", APP, (), ctf.RETURN, [1])
+    sample(4500)
+    trace.write(os.path.join(work, "sampled"))
+    out = os.path.join(work, "copy-sampled")
+    export(os.path.join(work, "sampled"), out)
+    rules, left = calls(read(out))
+    same("a sample of a CPU does not end the system call that it is in", (sorted(rules.intervals), rules.wrong, left), (sorted(
+        call(100, 1000, 4000, "_start", "main", "reader", "read (system call)") + [(100, 4, 2000, 3000, "off CPU")]), [], {}))
+
+
 def test_selection(trace, work):
     out = os.path.join(work, "selected")
     export(trace, out, "-p", "300")
@@ -358,6 +382,7 @@ def main():
         trace = analyze.make_trace(work, program, symbols, build_id)
         wakeups = exports.make_wakeups(work, program, symbols, build_id)
         test_calls(trace, wakeups, exports.make_inlined(work), work)
+        test_samples(program, symbols, build_id, work)
         test_selection(trace, work)
         large = test_large(symbols, build_id, program, work)
         test_output(trace, large, work)

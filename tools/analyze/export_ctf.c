@@ -64,7 +64,8 @@ struct state {
 
 static void add_change(struct state *state, const struct sample *sample, bool ends)
 {
-	if (sample->kind == SAMPLE_EVENT || sample->thread == SAMPLE_NO_THREAD)
+	if ((sample->kind != SAMPLE_SYSCALL && sample->kind != SAMPLE_OFF_CPU) ||
+	    sample->thread == SAMPLE_NO_THREAD)
 		return;
 	if (state->nr_changes == state->cap_changes) {
 		state->cap_changes = state->cap_changes * 2 + 16;
