@@ -80,6 +80,24 @@ def test_reversed(trace):
     report(trace, "--from", "22:13:20", "--to", "00:00:01")
 
 
+def test_daylight_saving(work):
+    """Traces with an event each minute around the end of daylight saving time, at 01:00 UTC."""
+    end = 1698541200
+    for start, wanted in ((-1800, {"02:30:00": 61, "02:59:00": 32, "02:00:00": 31, "02:29:00": 2, "02:29:59": 1, "03:00:00": 0}),
+                          (-5400, {"01:30:00": 61, "02:00:00": 31, "02:30:00": 1, "02:30:01": 0}),
+                          (0, {"02:00:00": 61, "02:59:00": 2, "03:00:00": 1})):
+        ticks = ctf.Trace(seconds=end + start)
+        for minute in range(61):
+            ticks.add(minute * 60 * 10**9 + BEGIN, "tick", (1, 1, "app"))
+        directory = os.path.join(work, "ticks%d" % start)
+        ticks.write(directory)
+        for clock, number in wanted.items():
+            shown = subprocess.run([KUNWIND, "show", "--tsv", "--from", clock, directory], capture_output=True, text=True,
+                                   env={**os.environ, "TZ": "CET-1CEST,M3.5.0,M10.5.0/3"}, check=False).stdout
+            same("a trace from %d s before the end of daylight saving time, --from %s: number of events" % (-start, clock),
+                 shown.count("event\t"), number)
+
+
 def test_durations(trace):
     for value, wanted, off in (
             ("6us", {"read": (1, 1, 6000, 5000), "futex": (1, 1, 6000, 5800)}, {}),
@@ -339,6 +357,7 @@ def main():
         trace = analyze.make_trace(work, program, symbols, build_id)
         test_edges(trace)
         test_reversed(trace)
+        test_daylight_saving(work)
         test_durations(trace)
         test_values(trace)
         test_threads(trace)

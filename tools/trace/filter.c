@@ -153,6 +153,36 @@ bool kunwind_filter_take(struct kunwind_filter *filter, int c, const char *value
 	return true;
 }
 
+/* Returns a local time with or without daylight saving time; -1: there is no such time. */
+static int64_t local_time(struct tm tm, int dst)
+{
+	time_t seconds;
+
+	tm.tm_isdst = dst;
+	seconds = mktime(&tm);
+	return dst < 0 || tm.tm_isdst == dst ? (int64_t)seconds * SECOND : -1;
+}
+
+/*
+ * Returns the clock time @when of the day @tm. When daylight saving time ends, an hour
+ * occurs twice: then the time is the first one that is not before @begin.
+ */
+static int64_t clock_time(struct tm tm, const struct kunwind_when *when, int64_t begin)
+{
+	int64_t time, other;
+
+	tm.tm_hour = (int)(when->ns / HOUR);
+	tm.tm_min = (int)(when->ns / (60 * SECOND) % 60);
+	tm.tm_sec = (int)(when->ns / SECOND % 60);
+	time = local_time(tm, tm.tm_isdst);
+	other = local_time(tm, !tm.tm_isdst);
+	if (time < 0 || (time < begin - begin % SECOND && other > time))
+		time = other;
+	if (time < 0)		/* the clock passes over it */
+		time = local_time(tm, -1);
+	return time + when->ns % SECOND;
+}
+
 int64_t kunwind_when_resolve(const struct kunwind_when *when, int64_t begin, int64_t otherwise)
 {
 	time_t seconds = (time_t)(begin / SECOND);
@@ -163,16 +193,11 @@ int64_t kunwind_when_resolve(const struct kunwind_when *when, int64_t begin, int
 		return begin + when->ns;
 	if (when->kind == WHEN_NONE || !localtime_r(&seconds, &tm))
 		return otherwise;
-	tm.tm_hour = (int)(when->ns / HOUR);
-	tm.tm_min = (int)(when->ns / (60 * SECOND) % 60);
-	tm.tm_sec = (int)(when->ns / SECOND % 60);
-	tm.tm_isdst = -1;
-	time = (int64_t)mktime(&tm) * SECOND + when->ns % SECOND;
+	time = clock_time(tm, when, begin);
 	if (time >= begin - HOUR)
 		return time;
 	tm.tm_mday++;
-	tm.tm_isdst = -1;
-	return (int64_t)mktime(&tm) * SECOND + when->ns % SECOND;
+	return clock_time(tm, when, begin);
 }
 
 bool kunwind_filter_begin(struct kunwind_filter *filter, int64_t time)
