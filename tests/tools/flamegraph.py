@@ -229,6 +229,31 @@ def test_base(trace, work, program, symbols, build_id):
         check("base: %s: a message, and no page" % " ".join(options[2:]), message in done.stderr and not os.path.exists(kept), done.stderr)
 
 
+def test_base_locks(work, program, symbols, build_id):
+    """A lock whose holder has another name in the base."""
+    def make(comm, ns):
+        trace = ctf.Trace()
+        waiter, holder = (100, 100, comm), (100, 101, comm)
+        waits, holds = stack(symbols, "reader", "main", "_start"), stack(symbols, "opener", "main", "_start")
+        trace.add(1, "kunwind_map", waiter, (), ctf.MAP, [100, 100, BIAS, BIAS + 0x10000, 0, BIAS, 0, build_id, program])
+        trace.add(1000, "syscall_entry_futex", waiter, waits, ctf.FUTEX, (0x5000, 0, 2))
+        trace.add(1100, "sched_switch", waiter, waits, ctf.SWITCH, (100, 1, 101))
+        trace.add(1090 + ns, "syscall_entry_futex", holder, holds, ctf.FUTEX, (0x5000, 1, 1))
+        trace.add(1100 + ns, "sched_waking", holder, holds, ctf.WAKING, (comm, 100))
+        trace.add(1200 + ns, "sched_switch", holder, holds, ctf.SWITCH, (101, 1, 100))
+        trace.add(1300 + ns, "syscall_exit_futex", waiter, (), ctf.RETURN, [0])
+        directory = os.path.join(work, "locks of " + comm)
+        trace.write(directory)
+        return directory
+
+    page = os.path.join(work, "locks.html")
+    run("flamegraph", "--weight", "lock", "-o", page, "--base", make("app-old", 400), make("app", 600))
+    if browser():
+        path = "all;app;_start;main;reader;[lock held by app];_start;main;opener;futex"
+        same("base: a lock's holder with another name is the same holder", {key: value for key, value in titles(dom(page, work)[0]).items()
+             if key.endswith(";futex")}, {path: "600 ns, 100.00 %; base: 400 ns, 100.00 %; change: +0.00 points"})
+
+
 def main():
     tap.suite = "flamegraph"
     with tempfile.TemporaryDirectory() as work:
@@ -237,6 +262,7 @@ def main():
         test_flamegraph(trace, work)
         test_bottom_up(trace, work)
         test_base(trace, work, program, symbols, build_id)
+        test_base_locks(work, program, symbols, build_id)
     tap.finish()
 
 

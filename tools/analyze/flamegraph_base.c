@@ -4,11 +4,13 @@
  *
  * Two builds of a program may lie in different directories, so the objects of
  * frames are compared by the last part of their paths. If each trace has only one
- * process name, both names are taken as the same.
+ * process name, both names are taken as the same, also that of a lock's holder.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "flamegraph_base.h"
+#include "locks.h"
 
 /* Returns the frame of the only process name; NULL if there are several. */
 static const struct calls_frame *only_process(const struct calls *calls)
@@ -26,18 +28,30 @@ static const struct calls_frame *only_process(const struct calls *calls)
 	return found;
 }
 
-/* Adds the nodes of @from. Returns the number in @to of each; the caller frees them. */
+/*
+ * Adds the nodes of @from. Returns the number in @to of each; the caller frees them.
+ * @process: the new name of the only process; NULL: all names stay.
+ */
 static uint32_t *add(struct calls *to, const struct calls *from, const char *process)
 {
+	const struct calls_frame *only = process ? only_process(from) : NULL;
 	uint32_t *number = needed(calloc(from->nr_nodes, sizeof(*number)));
+	char note[LOCK_NOTE] = "", old_note[LOCK_NOTE] = "";
 	uint32_t i;
 
+	if (only) {
+		lock_note(note, sizeof(note), process);
+		lock_note(old_note, sizeof(old_note), from->string[only->name]);
+	}
 	for (i = 1; i < from->nr_nodes; i++) {
 		const struct calls_frame *old = calls_frame(from, i);
 		struct calls_frame frame = *old;
-		const char *name = old->kind == FRAME_PROCESS && process ? process :
-									   from->string[old->name];
+		const char *name = from->string[old->name];
 
+		if (process && old->kind == FRAME_PROCESS)
+			name = process;
+		else if (only && old->kind == FRAME_LOCK && !strcmp(name, old_note))
+			name = note;
 		frame.name = calls_string(to, name);
 		frame.object = calls_string(to, calls_base_name(from->string[old->object]));
 		number[i] = calls_child(to, number[from->node[i].parent], &frame);

@@ -308,14 +308,18 @@ static void merge(struct locks *locks, uint32_t a, uint32_t b)
 
 /* ------------------------------------------------------------ waits */
 
+void lock_note(char *note, size_t size, const char *holder)
+{
+	snprintf(note, size, "[lock held by %.40s]", holder);
+}
+
 /* Returns the node that has the weight of a pair: below the waiter's stack, and then the holder's. */
 static uint32_t node_of(struct calls *calls, const struct lock_pair *pair)
 {
 	uint32_t node;
-	char note[80];
+	char note[LOCK_NOTE];
 
-	snprintf(note, sizeof(note), "[lock held by %.40s]",
-		 pair->holder_comm ? calls->string[pair->holder_comm] : "?");
+	lock_note(note, sizeof(note), pair->holder_comm ? calls->string[pair->holder_comm] : "?");
 	node = calls_node(calls, pair->waiter, FRAME_LOCK, note, "");
 	return calls_node(calls, graft(calls, node, pair->holder), FRAME_WHAT, "futex", "lock");
 }

@@ -94,6 +94,11 @@ void lock_left(struct locks *locks, struct lock_call *call);
 void lock_waited(struct locks *locks, struct calls *calls, const struct lock_call *call,
 		 struct sample *sample, const struct lock_call *waker);
 
+enum { LOCK_NOTE = 80 };
+
+/* Sets the name of the frame between a waiter's stack and its holder's. @size: LOCK_NOTE. */
+void lock_note(char *note, size_t size, const char *holder);
+
 /* Returns the number of the lock that another number means, too. */
 uint32_t lock_number(const struct locks *locks, uint32_t number);
 
