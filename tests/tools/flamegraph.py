@@ -112,6 +112,9 @@ def test_flamegraph(trace, work):
     same("search: matching frames are marked", marked(shown), ["reader"])
     same("search: number, time and share of the matching frames", re.search('<span id="found".*?>(.*?)</span>', shown).group(1),
          "2 frames, 6.100 µs, 48.80 %")
+    shown, errors = dom(page, work, "#s=%2F%5Eal%2F")
+    same("search: the root is not searched", (marked(shown), re.search('<span id="found".*?>(.*?)</span>', shown).group(1)),
+         ([], "no match"))
     # A zoom by a click, and its reset.
     click = """
         const frame = [...document.querySelectorAll("g.frame")].find((g) => g.querySelector("title").textContent.startsWith("recursive"));
