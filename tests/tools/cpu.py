@@ -13,6 +13,7 @@ import subprocess
 import tempfile
 
 import ctf
+import flamegraph
 import pprof
 import tap
 from tap import check, same
@@ -176,6 +177,13 @@ def units_of(trace):
     return pprof.Profile(path).units
 
 
+def amounts_of(trace, work, *options):
+    """The different amounts of the frames in a flame graph."""
+    path = os.path.join(work, "page.html")
+    run("flamegraph", "-o", path, *options, trace)
+    return sorted(set(flamegraph.titles(flamegraph.dom(path, work)[0]).values()))
+
+
 def test_cycles(work):
     trace = Samples()
     trace.sample(MS, APP, 3000000, [A, MAIN, START], clock=CYCLES)
@@ -187,9 +195,15 @@ def test_cycles(work):
     same("cycles: the unit in a pprof profile", units_of(directory), units)
     trace = Samples()
     trace.sample(MS, APP, 3000000, [A, MAIN, START])
-    directory = os.path.join(work, "no-cycles")
-    trace.write(directory)
-    same("pprof: the units of samples by the clock cpu-clock", units_of(directory), {**units, "cpu": "nanoseconds"})
+    plain = os.path.join(work, "no-cycles")
+    trace.write(plain)
+    same("pprof: the units of samples by the clock cpu-clock", units_of(plain), {**units, "cpu": "nanoseconds"})
+    if not flamegraph.browser():
+        return
+    same("flame graph: amounts of samples by the clock cycles", amounts_of(directory, work), ["3,000,000 cycles, 100.00 %"])
+    same("flame graph: amounts of samples by the clock cpu-clock", amounts_of(plain, work), ["3.000 ms, 100.00 %"])
+    same("flame graph: each trace has the unit of its clock", amounts_of(plain, work, "--base", directory),
+         ["3.000 ms, 100.00 %; base: 3,000,000 cycles, 100.00 %; change: +0.00 points"])
 
 
 def main():

@@ -128,6 +128,11 @@ static bool has(const struct calls *calls, enum weight weight)
 	return false;
 }
 
+static const char *unit(const struct samples *samples, enum weight weight)
+{
+	return weight == WEIGHT_EVENTS ? "event" : weight == WEIGHT_CPU && samples->cycles ? "cycle" : "ns";
+}
+
 static json_t *weights(const struct flamegraph *graph)
 {
 	json_t *array = needed(json_array()), *object;
@@ -141,10 +146,12 @@ static json_t *weights(const struct flamegraph *graph)
 		object = needed(json_object());
 		analyze_set(object, "name", json_string(analyze_weight_name(weight)));
 		analyze_set(object, "title", json_string(analyze_weight_title(weight)));
-		analyze_set(object, "ns", json_boolean(weight != WEIGHT_EVENTS));
+		analyze_set(object, "unit", json_string(unit(&graph->samples, weight)));
 		analyze_set(object, "self", column(tree_of(graph), weight));
-		if (graph->base_path)
+		if (graph->base_path) {
+			analyze_set(object, "base_unit", json_string(unit(&graph->base, weight)));
 			analyze_set(object, "base", base_column(&graph->merged, weight));
+		}
 		analyze_append(array, object);
 	}
 	return array;

@@ -90,7 +90,8 @@ bool analyze_remarks(const struct samples *samples)
 				   samples->which, (unsigned long long)samples->lost);
 	if (samples->cycles)
 		kunwind_tool_error("%sthe samples are by the clock \"cycles\": of their times, 1 ns "
-				   "means 1 cycle (pprof profiles have the unit cycles)", samples->which);
+				   "means 1 cycle (pprof profiles and flame graphs have the unit cycles)",
+				   samples->which);
 	if (samples->events && samples->no_threads)
 		kunwind_tool_error("%sevents do not tell their thread (contexts tid or vtid): no times",
 				   samples->which);
