@@ -140,6 +140,20 @@ def test_flamegraph(trace, work):
          marked(shown), ["read", "reader", "recursive"])
 
 
+def test_narrow(work):
+    """A thousand processes: the white lines around their frames, of which one half is inside, do not cover them."""
+    trace = ctf.Trace()
+    for number in range(1, 1001):
+        trace.add(number, "tick", (number, number, "app%d" % number), [0x1234])
+    directory, page = os.path.join(work, "narrow"), os.path.join(work, "narrow.html")
+    trace.write(directory)
+    run("flamegraph", "-o", page, directory)
+    if browser():
+        shown = dom(page, work)[0]
+        lines = [(float(width), float(line)) for width, line in re.findall(r'<rect width="([\d.]+)"[^>]* stroke-width="([\d.]+)"', shown)]
+        check("narrow frames are visible", len(lines) > 3000 and all(line <= width / 4 for width, line in lines), lines[:9])
+
+
 def titles(text):
     """The drawn frames: {path of names from the top: the rest of the title}.
 
@@ -263,6 +277,7 @@ def main():
         program, symbols, build_id = analyze.build(work)
         trace = analyze.make_trace(work, program, symbols, build_id)
         test_flamegraph(trace, work)
+        test_narrow(work)
         test_bottom_up(trace, work)
         test_base(trace, work, program, symbols, build_id)
         test_base_locks(work, program, symbols, build_id)
