@@ -12,8 +12,10 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import tempfile
+import time
 
 import ctf
 import perfetto
@@ -570,6 +572,31 @@ def test_unknown(work):
     same("unknown system call without a number: stays unknown", table(data["system_calls"], "count"), {"unknown": (1,)})
 
 
+def test_two_hosts(work):
+    """A running process of this host, and one of another host with the same number, name and addresses."""
+    source, program = os.path.join(work, "waiter.c"), os.path.join(work, "waiter")
+    with open(source, "w") as file:
+        file.write("#include <unistd.h>\nvoid waiter(void) { pause(); }\nint main(void) { write(1, \"x\", 1); waiter(); return 0; }\n")
+    subprocess.run(["gcc", "-O0", "-o", program, source], check=True)
+    names = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
+    with subprocess.Popen([program], stdout=subprocess.PIPE) as process:
+        process.stdout.read(1)      # it runs
+        with open("/proc/%d/maps" % process.pid) as file:
+            start = next(int(line.split("-")[0], 16) for line in file if program in line)
+        address = start + int(re.search(r"^(\w+) T waiter$", names, re.M).group(1), 16) + 2
+        for number, hosts in enumerate(((socket.gethostname(), "elsewhere"), ("elsewhere", socket.gethostname()))):
+            traces = []
+            for host in hosts:
+                trace = ctf.Trace(host=host, seconds=int(time.time()) + 1)
+                trace.add(1000 + len(traces), "tick", (process.pid, process.pid, "waiter"), [address])
+                traces.append(os.path.join(work, "host%d%d" % (number, len(traces))))
+                trace.write(traces[-1])
+            shown = [json.loads(line) for line in run("show", "--json", *traces).stdout.splitlines()]
+            same("two hosts, %s first: only the process of this host is found in /proc" % ("this one", "the other")[number],
+                 [event["stack"][0]["function"] for event in shown], [["waiter", None], [None, "waiter"]][number])
+        process.kill()
+
+
 def main():
     with tempfile.TemporaryDirectory() as work:
         program, symbols, build_id = build(work)
@@ -586,6 +613,7 @@ def main():
         test_numbers(work, symbols)
         test_offsets(work, program, symbols, build_id)
         test_two_traces(work, build_id)
+        test_two_hosts(work)
         test_strings(work)
         test_unknown(work)
         test_namespaces(work, program, symbols, build_id)

@@ -102,6 +102,7 @@ static bool pass(struct kunwind_reading *reading, const char *doing, enum which 
 	reading->doing = !reading->quiet && (reading->lines || isatty(STDERR_FILENO)) ? doing : NULL;
 	reading->told = time(NULL);
 	reading->seen = 0;
+	reading->host_of = NULL;	/* each pass makes its traces anew */
 	ok = which == OWN ? kunwind_trace_read_own(reading->trace, count, reading) :
 	     kunwind_trace_read(reading->trace, which == BARE ? only_count : count, reading, lost);
 	if (reading->doing && !reading->lines)
@@ -172,17 +173,16 @@ void kunwind_reading_head(struct kunwind_head *head, const bt_event *event, int6
 	kunwind_syscall_name(head, event);
 }
 
-/* Returns whether /proc may be used: the trace is of this host. @tells: it has mappings. */
-static bool same_host(struct kunwind_reading *reading, bool tells)
+/* Returns whether /proc may be used: the event's trace is of this host. @tells: it has mappings. */
+static bool same_host(struct kunwind_reading *reading, const bt_event *event, bool tells)
 {
-	const char *host;
+	const bt_trace *trace = bt_stream_borrow_trace_const(bt_event_borrow_stream_const(event));
 	char own[256];
 
-	if (!reading->host_known) {
-		host = kunwind_trace_hostname(reading->trace);
-		reading->same_host = host && !gethostname(own, sizeof(own)) && !strcmp(host, own);
-		reading->host_known = true;
-	}
+	if (reading->host_of != trace)
+		reading->same_host = !gethostname(own, sizeof(own)) &&
+				     !strcmp(kunwind_trace_environment(trace, "hostname"), own);
+	reading->host_of = trace;
 	return reading->same_host && !(reading->told_only && tells);
 }
 
@@ -272,7 +272,7 @@ bool kunwind_reading_stack(struct kunwind_reading *reading, const bt_event *even
 	}
 	if (history) {
 		tells = kunwind_histories_tell(reading->histories, event);
-		who.live = stack->nr && same_host(reading, tells);
+		who.live = stack->nr && same_host(reading, event, tells);
 		stack->pid = kunwind_history_process(history, &who,
 						     stack->nr ? reading->address[0] : 0);
 		stack->told = tells ? stack->pid >= 0 && kunwind_history_knows(history, stack->pid) :

@@ -29,7 +29,8 @@ struct kunwind_reading {
 	bool told_only;				/* set after opening: if a trace has
 						 * mappings, do not use /proc */
 	/* private to reading.c */
-	bool same_host, host_known;
+	const void *host_of;	/* the trace that same_host is of; NULL: none */
+	bool same_host;
 	bool lines;		/* progress: a line now and then, for logs */
 	const char *doing;
 	time_t told;
