@@ -104,6 +104,20 @@ def test_neighbours(trace):
     check("callers and callees at once", both["callers"] and both["callees"])
 
 
+def test_several_neighbours(work, program, symbols, build_id):
+    """A stack with two calls from main, and two calls of reader, for patterns that match several functions."""
+    trace = ctf.Trace()
+    trace.add(1, "kunwind_map", analyze.APP, (), ctf.MAP, [100, 100, BIAS, BIAS + 0x10000, 0, BIAS, 0, build_id, program])
+    trace.add(1000, "tick", analyze.APP, stack(symbols, "reader", "main", "reader", "opener", "main", "_start"))
+    directory = os.path.join(work, "neighbours")
+    trace.write(directory)
+    for option, pattern, wanted in (("--callers", "*er", {"main": 1, "opener": 1}),
+                                    ("--callees", "*", {"reader": 1, "opener": 1, "main": 1, "tick": 1}),
+                                    ("--callees", "[mo]*", {"reader": 1, "opener": 1})):
+        same("%s of several functions: each stack counts once" % option.strip("-"), {row["name"]: row["events"]
+             for row in report(directory, option, pattern)[option.strip("-")]}, wanted)
+
+
 def test_ends(work, program, symbols, build_id):
     """Stacks that end in three ways, and a guessed frame."""
     trace = ctf.Trace()
@@ -213,6 +227,7 @@ def main():
         test_results(work)
         test_long_times(work)
         test_neighbours(trace)
+        test_several_neighbours(work, program, symbols, build_id)
         test_ends(work, program, symbols, build_id)
         test_guessed_recursion(work, program, symbols, build_id)
         test_wakers_stacks(work, program, symbols, build_id)

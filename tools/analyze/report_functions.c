@@ -82,20 +82,6 @@ static bool is_recursive(const struct sums *sums, uint32_t node)
 	return is_again(sums, node, false);
 }
 
-/* Returns whether the call from the parent of @node to @node is in the stack again. */
-static bool is_call_recursive(const struct sums *sums, uint32_t node)
-{
-	const struct calls *calls = sums->calls;
-	uint32_t parent = calls->node[node].parent, i;
-
-	for (i = parent; i != CALLS_ROOT; i = calls->node[i].parent) {
-		if (key_of(sums, i) == key_of(sums, node) &&
-		    key_of(sums, calls->node[i].parent) == key_of(sums, parent))
-			return true;
-	}
-	return false;
-}
-
 /* Adds the weights of a node to the line of a function, which is that of the node @of. */
 static struct line *add(const struct sums *sums, enum report_table table, uint32_t node, uint32_t of)
 {
@@ -185,12 +171,36 @@ static void remove_empty(struct table *table)
 	table->nr = nr;
 }
 
+/* Returns whether the call of @node counts: its function (callers) or its caller (callees) matches. */
+static bool is_neighbour(const struct sums *sums, enum report_table table, const bool *matches, uint32_t node)
+{
+	const struct calls *calls = sums->calls;
+	uint32_t parent = calls->node[node].parent;
+
+	return parent != CALLS_ROOT && matches[calls->node[table == TABLE_CALLERS ? node : parent].frame];
+}
+
+/* Returns whether a call further out in the stack of @node counts for the function of @of, too. */
+static bool is_neighbour_again(const struct sums *sums, enum report_table table, const bool *matches,
+			       uint32_t node, uint32_t of)
+{
+	const struct calls *calls = sums->calls;
+	uint32_t i;
+
+	for (i = calls->node[node].parent; i != CALLS_ROOT; i = calls->node[i].parent) {
+		if (is_neighbour(sums, table, matches, i) &&
+		    key_of(sums, table == TABLE_CALLERS ? calls->node[i].parent : i) == key_of(sums, of))
+			return true;
+	}
+	return false;
+}
+
 /* Makes the tables of the callers or callees of the functions that match. */
 static bool sum_neighbours(const struct sums *sums, enum report_table table, const char *pattern)
 {
 	const struct calls *calls = sums->calls;
 	bool *matches = needed(calloc(calls->nr_frames + 1, sizeof(*matches))), found = false;
-	uint32_t i, parent;
+	uint32_t i, of;
 	const char *name;
 
 	for (i = 0; i < calls->nr_frames; i++) {
@@ -201,11 +211,9 @@ static bool sum_neighbours(const struct sums *sums, enum report_table table, con
 		found |= matches[i];
 	}
 	for (i = 1; i < calls->nr_nodes; i++) {
-		parent = calls->node[i].parent;
-		if (parent != CALLS_ROOT &&
-		    matches[calls->node[table == TABLE_CALLERS ? i : parent].frame] &&
-		    !is_call_recursive(sums, i))
-			add(sums, table, i, table == TABLE_CALLERS ? parent : i);
+		of = table == TABLE_CALLERS ? calls->node[i].parent : i;
+		if (is_neighbour(sums, table, matches, i) && !is_neighbour_again(sums, table, matches, i, of))
+			add(sums, table, i, of);
 	}
 	free(matches);
 	if (!found)
