@@ -23,7 +23,7 @@
 #include "tool.h"
 
 /* The columns of a row; the text before each of them, and after the last. */
-enum column { COLUMN_ADDRESS, COLUMN_CFA, COLUMN_RBP, COLUMN_RA, COLUMN_MORE, COLUMN_END };
+enum dump_column { COLUMN_ADDRESS, COLUMN_CFA, COLUMN_RBP, COLUMN_RA, COLUMN_MORE, COLUMN_END };
 
 static const char *const as_text[] = { "", "\t", "\t", "\t", "\t", "\n" };
 static const char *const as_json[] = { "{\"address\": \"0x", "\", \"cfa\": \"", "\", \"rbp\": \"",
@@ -37,7 +37,7 @@ struct dump {
 	int status;
 };
 
-static void column(const struct dump *dump, enum column column)
+static void column(const struct dump *dump, enum dump_column column)
 {
 	fputs(dump->before[column], stdout);
 }

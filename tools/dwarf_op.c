@@ -40,13 +40,13 @@ static const struct op {
 	{ 0x96, "nop", "" },		{ 0x9c, "call_frame_cfa", "" },
 };
 
-struct cursor {
+struct op_cursor {
 	const uint8_t *at, *end;
 	bool bad;
 };
 
 /* Reads an operand of @size bytes. Sets c->bad if it is cut off. */
-static uint64_t fixed(struct cursor *c, unsigned int size, bool is_signed)
+static uint64_t fixed(struct op_cursor *c, unsigned int size, bool is_signed)
 {
 	uint64_t value = 0;
 
@@ -61,7 +61,7 @@ static uint64_t fixed(struct cursor *c, unsigned int size, bool is_signed)
 	return value;
 }
 
-static uint64_t leb128(struct cursor *c, bool is_signed)
+static uint64_t leb128(struct op_cursor *c, bool is_signed)
 {
 	uint64_t value = 0;
 	unsigned int shift = 0;
@@ -100,7 +100,7 @@ static const char *operand_reg(bool i386, uint64_t number)
 	return kunwind_dwarf_reg(i386, (unsigned int)kunwind_reg_of(i386, number > 99 ? 99 : number));
 }
 
-static void print_op(FILE *out, const struct op *op, struct cursor *c)
+static void print_op(FILE *out, const struct op *op, struct op_cursor *c)
 {
 	int64_t value;
 
@@ -128,7 +128,7 @@ static void print_op(FILE *out, const struct op *op, struct cursor *c)
 
 void kunwind_dwarf_print(FILE *out, bool i386, const uint8_t *expr, size_t len)
 {
-	struct cursor c = { expr, expr + len, false };
+	struct op_cursor c = { expr, expr + len, false };
 	const char *separator = "";
 	uint64_t reg;
 	size_t i;

@@ -47,7 +47,7 @@ struct change {
 	bool ends;
 };
 
-struct state {
+struct ctf_state {
 	struct samples *samples;
 	struct kunwind_copy copy;
 	struct meta meta;
@@ -62,7 +62,7 @@ struct state {
 
 /* ------------------------------------------------------------ stacks */
 
-static void add_change(struct state *state, const struct sample *sample, bool ends)
+static void add_change(struct ctf_state *state, const struct sample *sample, bool ends)
 {
 	if ((sample->kind != SAMPLE_SYSCALL && sample->kind != SAMPLE_OFF_CPU) ||
 	    sample->thread == SAMPLE_NO_THREAD)
@@ -87,7 +87,7 @@ static void end(const struct sample *sample, const bt_event *event, void *data)
 		add_change(data, sample, true);
 }
 
-static struct stack *stack_of(struct state *state, uint32_t thread)
+static struct stack *stack_of(struct ctf_state *state, uint32_t thread)
 {
 	uint32_t old = state->nr_stacks;
 
@@ -101,7 +101,7 @@ static struct stack *stack_of(struct state *state, uint32_t thread)
 }
 
 /* Returns a name for the process of a sample. */
-static uint32_t process_name(struct state *state, const struct sample *sample)
+static uint32_t process_name(struct ctf_state *state, const struct sample *sample)
 {
 	struct calls *calls = &state->samples->calls;
 	const struct sample_thread *thread = &state->samples->thread[sample->thread];
@@ -115,7 +115,7 @@ static uint32_t process_name(struct state *state, const struct sample *sample)
 }
 
 /* Returns the name of a sample's innermost function. */
-static const char *what_name(struct state *state, const struct sample *sample, bool in_call)
+static const char *what_name(struct ctf_state *state, const struct sample *sample, bool in_call)
 {
 	struct calls *calls = &state->samples->calls;
 	char text[300];
@@ -129,7 +129,7 @@ static const char *what_name(struct state *state, const struct sample *sample, b
 }
 
 /* Makes room for @nr names in state->name. */
-static void make_room(struct state *state, uint32_t nr)
+static void make_room(struct ctf_state *state, uint32_t nr)
 {
 	if (nr <= state->cap_names)
 		return;
@@ -142,7 +142,7 @@ static void make_room(struct state *state, uint32_t nr)
  * @in_call: a time off the CPU in a system call, which has the functions of the user
  * already.
  */
-static uint32_t collect_names(struct state *state, const struct sample *sample, bool in_call)
+static uint32_t collect_names(struct ctf_state *state, const struct sample *sample, bool in_call)
 {
 	const struct calls *calls = &state->samples->calls;
 	uint32_t node, nr = 1, i;
@@ -162,7 +162,7 @@ static uint32_t collect_names(struct state *state, const struct sample *sample, 
 	return nr;
 }
 
-static struct ctf_calls_thread describe(const struct state *state, uint32_t number,
+static struct ctf_calls_thread describe(const struct ctf_state *state, uint32_t number,
 					const struct stack *stack)
 {
 	const struct sample_thread *thread = &state->samples->thread[number];
@@ -171,7 +171,7 @@ static struct ctf_calls_thread describe(const struct state *state, uint32_t numb
 					  thread->tid };
 }
 
-static bool push(struct state *state, bt_self_message_iterator *self, const bt_message *message,
+static bool push(struct ctf_state *state, bt_self_message_iterator *self, const bt_message *message,
 		 const struct sample *sample)
 {
 	struct stack *stack = stack_of(state, sample->thread);
@@ -192,7 +192,7 @@ static bool push(struct state *state, bt_self_message_iterator *self, const bt_m
 	return true;
 }
 
-static bool pop(struct state *state, bt_self_message_iterator *self, const bt_message *message,
+static bool pop(struct ctf_state *state, bt_self_message_iterator *self, const bt_message *message,
 		const struct sample *sample)
 {
 	struct stack *stack = stack_of(state, sample->thread);
@@ -209,7 +209,7 @@ static bool pop(struct state *state, bt_self_message_iterator *self, const bt_me
 	return true;
 }
 
-static bool make_changes(struct state *state, bt_self_message_iterator *self,
+static bool make_changes(struct ctf_state *state, bt_self_message_iterator *self,
 			 const bt_message *message)
 {
 	bool ok = true;
@@ -225,7 +225,7 @@ static bool make_changes(struct state *state, bt_self_message_iterator *self,
 /* ------------------------------------------------------------ the copy */
 
 /* Sets the field for the names of an event's stack. False: out of memory. */
-static bool add_frames(struct state *state, bt_event *to, const bt_event *from, int64_t time)
+static bool add_frames(struct ctf_state *state, bt_event *to, const bt_event *from, int64_t time)
 {
 	struct kunwind_reading *reading = state->samples->reading;
 	const struct calls *calls = &state->samples->calls;
@@ -248,7 +248,7 @@ static bool add_frames(struct state *state, bt_event *to, const bt_event *from, 
 	return frames_fill_text(bt_event_borrow_payload_field(to), STACK_USER, state->name, nr);
 }
 
-static bool copy_event(struct state *state, bt_self_message_iterator *self,
+static bool copy_event(struct ctf_state *state, bt_self_message_iterator *self,
 		       const bt_message *message)
 {
 	const bt_event *event = bt_message_event_borrow_event_const(message);
@@ -268,7 +268,7 @@ static bool copy_event(struct state *state, bt_self_message_iterator *self,
 static bool copy_message(struct kunwind_copy *copy, bt_self_message_iterator *self,
 			 const bt_message *message, void *data)
 {
-	struct state *state = data;
+	struct ctf_state *state = data;
 
 	if (!message)
 		return ctf_calls_end(&state->calls, self);
@@ -279,14 +279,14 @@ static bool copy_message(struct kunwind_copy *copy, bt_self_message_iterator *se
 
 static void begin_copy(bt_self_component *component, void *data)
 {
-	struct state *state = data;
+	struct ctf_state *state = data;
 
 	state->meta.component = component;
 }
 
 static void end_copy(void *data)
 {
-	struct state *state = data;
+	struct ctf_state *state = data;
 
 	ctf_calls_free(&state->calls);
 	meta_free(&state->meta);
@@ -343,7 +343,7 @@ static void handle_write_errors(void)
 int export_ctf(struct samples *samples, char *const *paths, int nr_paths, const char *path)
 {
 	static const struct samples_calls calls = { begin, end };
-	struct state state = { .samples = samples };
+	struct ctf_state state = { .samples = samples };
 	static struct outdir out;
 	bool ok;
 

@@ -27,7 +27,7 @@
 
 enum { CATEGORY_OTHER, CATEGORY_SYSCALL, CATEGORY_OFF_CPU, CATEGORY_KERNEL };
 
-struct state {
+struct firefox_state {
 	struct samples *samples;
 	struct timeline timeline;
 	struct firefox_fields fields;
@@ -38,7 +38,7 @@ struct state {
 
 static void *begin(struct samples *samples, FILE *file)
 {
-	struct state *state = needed(calloc(1, sizeof(*state)));
+	struct firefox_state *state = needed(calloc(1, sizeof(*state)));
 
 	state->samples = samples;
 	state->fields.calls = &samples->calls;
@@ -48,7 +48,7 @@ static void *begin(struct samples *samples, FILE *file)
 
 static void sample_begins(const struct sample *sample, const bt_event *event, void *data)
 {
-	struct state *state = data;
+	struct firefox_state *state = data;
 	uint32_t old = state->nr_entered;
 
 	if (sample->kind != SAMPLE_SYSCALL || sample->thread == SAMPLE_NO_THREAD)
@@ -70,7 +70,7 @@ static bool has_marker(const struct sample *sample)
 
 static void sample_ends(const struct sample *sample, const bt_event *event, void *data)
 {
-	struct state *state = data;
+	struct firefox_state *state = data;
 	struct timeline_entry *entry = timeline_add(&state->timeline, sample);
 
 	if (!has_marker(sample))
@@ -90,9 +90,9 @@ static void sample_ends(const struct sample *sample, const bt_event *event, void
 /* ------------------------------------------------------------ tables */
 
 /* A table of the format is an object that has a list for each column. */
-enum constant { ZERO, MINUS_ONE, ONE, NONE, FALSE };
+enum firefox_constant { ZERO, MINUS_ONE, ONE, NONE, FALSE };
 
-static void put_constant(struct json_out *out, const char *name, uint32_t nr, enum constant value)
+static void put_constant(struct json_out *out, const char *name, uint32_t nr, enum firefox_constant value)
 {
 	static const char *const text[] = { "0", "-1", "1", "null", "false" };
 
@@ -218,12 +218,12 @@ static void put_shared(struct json_out *out, const struct calls *calls)
 
 /* ------------------------------------------------------------ threads */
 
-static int64_t start_of(const struct state *state, size_t i)
+static int64_t start_of(const struct firefox_state *state, size_t i)
 {
 	return state->timeline.entry[i].sample.begin - state->samples->begin;
 }
 
-static void put_samples(struct state *state, size_t from, size_t to, enum weight weight)
+static void put_samples(struct firefox_state *state, size_t from, size_t to, enum weight weight)
 {
 	const struct timeline_entry *entry = state->timeline.entry;
 	struct json_out *out = &state->out;
@@ -260,14 +260,14 @@ static void put_samples(struct state *state, size_t from, size_t to, enum weight
 	json_close(out, '}');
 }
 
-static uint32_t marker_name(struct state *state, const struct sample *sample)
+static uint32_t marker_name(struct firefox_state *state, const struct sample *sample)
 {
 	return sample->kind == SAMPLE_OFF_CPU ? calls_string(&state->samples->calls, "off CPU") :
 						sample->what;
 }
 
 /* The type, by which the profiler finds the schema, is the marker's name. */
-static void put_data(struct state *state, const struct timeline_entry *entry)
+static void put_data(struct firefox_state *state, const struct timeline_entry *entry)
 {
 	uint32_t stack = state->samples->calls.node[entry->sample.node].parent;
 	uint32_t type = marker_name(state, &entry->sample);
@@ -284,7 +284,7 @@ static void put_data(struct state *state, const struct timeline_entry *entry)
 	json_close(out, '}');
 }
 
-static void put_markers(struct state *state, size_t from, size_t to)
+static void put_markers(struct firefox_state *state, size_t from, size_t to)
 {
 	enum { INSTANT = 0, INTERVAL = 1 };
 	const struct timeline_entry *entry = state->timeline.entry;
@@ -342,7 +342,7 @@ static void put_markers(struct state *state, size_t from, size_t to)
 }
 
 /* One thread, whose samples are those from @from to before @to. */
-static void put_thread(struct state *state, size_t from, size_t to, enum weight weight)
+static void put_thread(struct firefox_state *state, size_t from, size_t to, enum weight weight)
 {
 	static const struct sample_thread unknown = { .pid = -1, .tid = -1 };
 	const struct samples *samples = state->samples;
@@ -386,7 +386,7 @@ static void put_category(struct json_out *out, const char *name, const char *col
 	json_close(out, '}');
 }
 
-static void put_meta(struct state *state, enum weight weight)
+static void put_meta(struct firefox_state *state, enum weight weight)
 {
 	const struct samples *samples = state->samples;
 	struct json_out *out = &state->out;
@@ -415,7 +415,7 @@ static void put_meta(struct state *state, enum weight weight)
 	json_close(out, '}');
 }
 
-static void put_profile(struct state *state, enum weight weight)
+static void put_profile(struct firefox_state *state, enum weight weight)
 {
 	struct json_out *out = &state->out;
 	size_t from, to;
@@ -437,7 +437,7 @@ static void put_profile(struct state *state, enum weight weight)
 
 static bool end(void *data, enum weight weight, bool ok)
 {
-	struct state *state = data;
+	struct firefox_state *state = data;
 
 	if (ok)
 		put_profile(state, weight);

@@ -29,7 +29,7 @@ enum { SEQUENCE = 1, CLOCK_REALTIME_ID = 1, CLOCK_BOOTTIME_ID = 6, CLOCK_DELTA_I
 /* uuids of tracks: 1, and two for each thread */
 enum { TRACK_GLOBAL = 1 };
 
-struct state {
+struct perfetto_state {
 	struct samples *samples;
 	FILE *file;
 	struct protobuf out;
@@ -42,7 +42,7 @@ struct state {
 
 static void *begin(struct samples *samples, FILE *file)
 {
-	struct state *state = needed(calloc(1, sizeof(*state)));
+	struct perfetto_state *state = needed(calloc(1, sizeof(*state)));
 	struct calls *calls = &samples->calls;
 
 	samples->places = true;
@@ -62,13 +62,13 @@ static void *begin(struct samples *samples, FILE *file)
 
 /* ------------------------------------------------------------ packets */
 
-static size_t begin_packet(struct state *state)
+static size_t begin_packet(struct perfetto_state *state)
 {
 	return protobuf_begin(&state->out, TRACE_PACKET);
 }
 
 /* Ends a packet and writes it. */
-static void end_packet(struct state *state, size_t at)
+static void end_packet(struct perfetto_state *state, size_t at)
 {
 	protobuf_uint(&state->out, PACKET_SEQUENCE_ID, SEQUENCE);
 	protobuf_end(&state->out, at);
@@ -92,7 +92,7 @@ static void put_clock(struct protobuf *out, uint64_t clock, int64_t time)
  * error if BOOTTIME is missing. The trace does not have it, and no packet uses
  * it, so it gets the same time as CLOCK_REALTIME.
  */
-static void put_start(struct state *state, int64_t time)
+static void put_start(struct perfetto_state *state, int64_t time)
 {
 	struct protobuf *out = &state->out;
 	size_t at = begin_packet(state), inner;
@@ -119,7 +119,7 @@ static uint64_t thread_track(uint32_t thread)
 	return TRACK_GLOBAL + 1 + (uint64_t)thread * 2;
 }
 
-static void put_process(struct state *state, uint32_t number)
+static void put_process(struct perfetto_state *state, uint32_t number)
 {
 	const struct sample_thread *thread = &state->samples->thread[number];
 	size_t at = begin_packet(state), track, inner;
@@ -135,7 +135,7 @@ static void put_process(struct state *state, uint32_t number)
 }
 
 /* A trace without contexts pid and vpid has no process ids. */
-static void put_thread(struct state *state, uint32_t number)
+static void put_thread(struct perfetto_state *state, uint32_t number)
 {
 	const struct sample_thread *thread = &state->samples->thread[number];
 	const char *name = state->samples->calls.string[thread->comm];
@@ -158,7 +158,7 @@ static void put_thread(struct state *state, uint32_t number)
 	end_packet(state, at);
 }
 
-static void put_global(struct state *state)
+static void put_global(struct perfetto_state *state)
 {
 	size_t at = begin_packet(state), track;
 
@@ -170,7 +170,7 @@ static void put_global(struct state *state)
 }
 
 /* Returns the uuid of a thread's track. Writes it if it is new or has another name. */
-static uint64_t track_of(struct state *state, uint32_t thread)
+static uint64_t track_of(struct perfetto_state *state, uint32_t thread)
 {
 	const struct samples *samples = state->samples;
 	uint32_t old = state->nr_threads;
@@ -198,7 +198,7 @@ static uint64_t track_of(struct state *state, uint32_t thread)
 
 /* ------------------------------------------------------------ events */
 
-static size_t put_annotation(struct state *state, uint32_t name)
+static size_t put_annotation(struct perfetto_state *state, uint32_t name)
 {
 	size_t at = protobuf_begin(&state->out, EVENT_DEBUG_ANNOTATIONS);
 
@@ -208,7 +208,7 @@ static size_t put_annotation(struct state *state, uint32_t name)
 }
 
 /* Why the thread of @sample is off the CPU. */
-static void put_cause(struct state *state, const struct sample *sample)
+static void put_cause(struct perfetto_state *state, const struct sample *sample)
 {
 	size_t at = put_annotation(state, state->in);
 
@@ -217,7 +217,7 @@ static void put_cause(struct state *state, const struct sample *sample)
 	protobuf_end(&state->out, at);
 }
 
-static void put_name(struct state *state, const struct sample *sample, uint32_t name)
+static void put_name(struct perfetto_state *state, const struct sample *sample, uint32_t name)
 {
 	protobuf_uint(&state->out, EVENT_NAME_IID,
 		      perfetto_string(&state->interned, INTERNED_EVENT_NAME, name));
@@ -226,7 +226,7 @@ static void put_name(struct state *state, const struct sample *sample, uint32_t 
 }
 
 /* Writes name, category and stack of a slice or an instant. */
-static void put_what(struct state *state, const struct sample *sample)
+static void put_what(struct perfetto_state *state, const struct sample *sample)
 {
 	uint64_t stack = perfetto_callstack(&state->interned,
 					    state->samples->calls.node[sample->node].parent);
@@ -238,16 +238,16 @@ static void put_what(struct state *state, const struct sample *sample)
 		put_cause(state, sample);
 }
 
-struct place {
+struct track_place {
 	size_t packet, event;
 };
 
 /* Begins a packet with an event at the current time of the trace. */
-static struct place begin_event(struct state *state, uint32_t thread, enum event_type type)
+static struct track_place begin_event(struct perfetto_state *state, uint32_t thread, enum event_type type)
 {
 	struct protobuf *out = &state->out;
 	int64_t now = state->samples->end;
-	struct place at;
+	struct track_place at;
 	uint64_t track;
 
 	if (state->now < 0)
@@ -263,7 +263,7 @@ static struct place begin_event(struct state *state, uint32_t thread, enum event
 	return at;
 }
 
-static void end_event(struct state *state, struct place at)
+static void end_event(struct perfetto_state *state, struct track_place at)
 {
 	struct protobuf *out = &state->out, *interned = &state->interned.out;
 
@@ -275,10 +275,10 @@ static void end_event(struct state *state, struct place at)
 }
 
 /* @event: NULL: no arguments */
-static void put_event(struct state *state, const struct sample *sample, enum event_type type,
+static void put_event(struct perfetto_state *state, const struct sample *sample, enum event_type type,
 		      const bt_event *event)
 {
-	struct place at = begin_event(state, sample->thread, type);
+	struct track_place at = begin_event(state, sample->thread, type);
 	struct protobuf *out = &state->out;
 
 	if (type != TYPE_SLICE_END)
@@ -297,9 +297,9 @@ static void put_event(struct state *state, const struct sample *sample, enum eve
 }
 
 /* A thread was woken, and is on a CPU again. */
-static void put_woken(struct state *state, const struct sample *sample)
+static void put_woken(struct perfetto_state *state, const struct sample *sample)
 {
-	struct place at = begin_event(state, sample->thread, TYPE_INSTANT);
+	struct track_place at = begin_event(state, sample->thread, TYPE_INSTANT);
 
 	put_name(state, sample, state->woken);
 	put_cause(state, sample);
@@ -322,7 +322,7 @@ static void sample_begins(const struct sample *sample, const bt_event *event, vo
 
 static void sample_ends(const struct sample *sample, const bt_event *event, void *data)
 {
-	struct state *state = data;
+	struct perfetto_state *state = data;
 	bool own = sample->kind == SAMPLE_SYSCALL && sample->duration >= 0;
 
 	if (sample->begin < 0 || (sample->kind == SAMPLE_EVENT &&
@@ -339,7 +339,7 @@ static void sample_ends(const struct sample *sample, const bt_event *event, void
 
 static bool end(void *data, enum weight weight, bool ok)
 {
-	struct state *state = data;
+	struct perfetto_state *state = data;
 
 	(void)weight;		/* the format has all samples */
 	ok = ok && !ferror(state->file);

@@ -47,7 +47,7 @@ struct total {
 	int64_t weight[NR_WEIGHTS];
 };
 
-struct state {
+struct pprof_state {
 	struct samples *samples;
 	FILE *file;
 	struct total *total;
@@ -64,7 +64,7 @@ struct state {
 
 static void *begin(struct samples *samples, FILE *file)
 {
-	struct state *state = needed(calloc(1, sizeof(*state)));
+	struct pprof_state *state = needed(calloc(1, sizeof(*state)));
 
 	samples->places = true;
 	state->samples = samples;
@@ -72,14 +72,14 @@ static void *begin(struct samples *samples, FILE *file)
 	return state;
 }
 
-static uint32_t slot_of(const struct state *state, uint32_t node, uint32_t thread)
+static uint32_t slot_of(const struct pprof_state *state, uint32_t node, uint32_t thread)
 {
 	uint64_t hash = ((uint64_t)node << 32 | thread) * 0x9e3779b97f4a7c15;
 
 	return (uint32_t)(hash >> 32) & (state->cap_slots - 1);
 }
 
-static void grow(struct state *state)
+static void grow(struct pprof_state *state)
 {
 	uint32_t i, at;
 
@@ -96,7 +96,7 @@ static void grow(struct state *state)
 	}
 }
 
-static struct total *total_of(struct state *state, uint32_t node, uint32_t thread)
+static struct total *total_of(struct pprof_state *state, uint32_t node, uint32_t thread)
 {
 	struct total *total;
 	uint32_t at;
@@ -133,7 +133,7 @@ static void take(const struct sample *sample, const bt_event *event, void *data)
 /* ------------------------------------------------------------ output */
 
 /* Compresses what was written to state->out. @flush: Z_FINISH for the last time. */
-static void flush_out(struct state *state, int flush)
+static void flush_out(struct pprof_state *state, int flush)
 {
 	uint8_t buffer[16384];
 
@@ -148,12 +148,12 @@ static void flush_out(struct state *state, int flush)
 	state->out.nr = 0;
 }
 
-static uint64_t text(struct state *state, const char *string)
+static uint64_t text(struct pprof_state *state, const char *string)
 {
 	return calls_string(&state->samples->calls, string);
 }
 
-static void put_value_type(struct state *state, enum weight weight)
+static void put_value_type(struct pprof_state *state, enum weight weight)
 {
 	size_t at = protobuf_begin(&state->out, PROFILE_SAMPLE_TYPE);
 	const bool cycles = weight == WEIGHT_CPU && state->samples->cycles;
@@ -165,7 +165,7 @@ static void put_value_type(struct state *state, enum weight weight)
 }
 
 /* A string label; or a number, if @string is 0. */
-static void put_label(struct state *state, const char *key, uint64_t string, int64_t number)
+static void put_label(struct pprof_state *state, const char *key, uint64_t string, int64_t number)
 {
 	size_t at = protobuf_begin(&state->out, SAMPLE_LABEL);
 
@@ -186,7 +186,7 @@ static uint32_t process_name(const struct samples *samples, const struct sample_
 	return found ? found->comm : thread->comm;
 }
 
-static void put_labels(struct state *state, uint32_t number)
+static void put_labels(struct pprof_state *state, uint32_t number)
 {
 	const struct samples *samples = state->samples;
 	const struct sample_thread *thread = &samples->thread[number];
@@ -206,7 +206,7 @@ static void put_labels(struct state *state, uint32_t number)
  * Writes the location whose innermost frame is that of @node, if it is new.
  * Returns the node of the caller.
  */
-static uint32_t put_location(struct state *state, uint32_t node)
+static uint32_t put_location(struct pprof_state *state, uint32_t node)
 {
 	const struct calls *calls = &state->samples->calls;
 	const struct calls_frame *frame = calls_frame(calls, node);
@@ -246,7 +246,7 @@ static bool ends_stack(const struct calls *calls, uint32_t node)
 	return node == CALLS_ROOT || calls_frame(calls, node)->kind == FRAME_PROCESS;
 }
 
-static void put_sample(struct state *state, const struct total *total)
+static void put_sample(struct pprof_state *state, const struct total *total)
 {
 	const struct calls *calls = &state->samples->calls;
 	struct protobuf *out = &state->out;
@@ -288,7 +288,7 @@ static int by_function(const void *a, const void *b)
 	return x->file < y->file ? -1 : x->file > y->file;
 }
 
-static void put_function(struct state *state, uint32_t id, const struct calls_frame *frame)
+static void put_function(struct pprof_state *state, uint32_t id, const struct calls_frame *frame)
 {
 	struct calls *calls = &state->samples->calls;
 	uint64_t name = frame->name;
@@ -310,7 +310,7 @@ static void put_function(struct state *state, uint32_t id, const struct calls_fr
 }
 
 /* Writes the functions, and sets the function of each frame. */
-static void put_functions(struct state *state)
+static void put_functions(struct pprof_state *state)
 {
 	const struct calls *calls = &state->samples->calls;
 	uint32_t *order = needed(calloc(calls->nr_frames + 1, sizeof(*order)));
@@ -330,13 +330,13 @@ static void put_functions(struct state *state)
 }
 
 /* Returns the path of an object. That of the kernel is perf's. */
-static uint64_t path_of(struct state *state, uint32_t path)
+static uint64_t path_of(struct pprof_state *state, uint32_t path)
 {
 	return strcmp(state->samples->calls.string[path], "[kernel]") ? path :
 		text(state, "[kernel.kallsyms]");
 }
 
-static void put_objects(struct state *state)
+static void put_objects(struct pprof_state *state)
 {
 	const struct calls *calls = &state->samples->calls;
 	struct protobuf *out = &state->out;
@@ -368,7 +368,7 @@ static void put_objects(struct state *state)
 	free(limit);
 }
 
-static void put_profile(struct state *state, enum weight weight)
+static void put_profile(struct pprof_state *state, enum weight weight)
 {
 	struct samples *samples = state->samples;
 	struct protobuf *out = &state->out;
@@ -398,7 +398,7 @@ static void put_profile(struct state *state, enum weight weight)
 static bool end(void *data, enum weight weight, bool ok)
 {
 	enum { GZIP = 16 };	/* zlib's flag */
-	struct state *state = data;
+	struct pprof_state *state = data;
 
 	ok = ok && deflateInit2(&state->zip, Z_DEFAULT_COMPRESSION, Z_DEFLATED, MAX_WBITS + GZIP,
 				MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) == Z_OK;

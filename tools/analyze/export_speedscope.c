@@ -21,7 +21,7 @@
 #include "json_out.h"
 #include "timeline.h"
 
-struct state {
+struct speedscope_state {
 	struct samples *samples;
 	struct timeline timeline;
 	struct json_out out;
@@ -31,7 +31,7 @@ struct state {
 
 static void *begin(struct samples *samples, FILE *file)
 {
-	struct state *state = needed(calloc(1, sizeof(*state)));
+	struct speedscope_state *state = needed(calloc(1, sizeof(*state)));
 
 	state->samples = samples;
 	state->out.file = file;
@@ -40,13 +40,13 @@ static void *begin(struct samples *samples, FILE *file)
 
 static void take(const struct sample *sample, const bt_event *event, void *data)
 {
-	struct state *state = data;
+	struct speedscope_state *state = data;
 
 	(void)event;
 	timeline_add(&state->timeline, sample);
 }
 
-static void put_frames(struct state *state)
+static void put_frames(struct speedscope_state *state)
 {
 	const struct calls *calls = &state->samples->calls;
 	uint32_t i;
@@ -63,7 +63,7 @@ static void put_frames(struct state *state)
 }
 
 /* Writes a stack; for CALLS_ROOT an empty one. */
-static void put_stack(struct state *state, uint32_t node, bool off_cpu)
+static void put_stack(struct speedscope_state *state, uint32_t node, bool off_cpu)
 {
 	const struct calls *calls = &state->samples->calls;
 	uint32_t depth = 0;
@@ -89,7 +89,7 @@ static void put_stack(struct state *state, uint32_t node, bool off_cpu)
  * steps: one writes the stacks, the other the weights.
  */
 struct cursor {
-	struct state *state;
+	struct speedscope_state *state;
 	bool weights;
 	int64_t at;		/* until here the list is written; from the begin of the trace */
 };
@@ -126,7 +126,7 @@ static size_t put_span(struct cursor *cursor, size_t i, size_t to, enum weight w
 	return i;
 }
 
-static void put_list(struct state *state, size_t from, size_t to, enum weight weight, bool weights)
+static void put_list(struct speedscope_state *state, size_t from, size_t to, enum weight weight, bool weights)
 {
 	struct cursor cursor = { .state = state, .weights = weights };
 	size_t i = from;
@@ -154,7 +154,8 @@ static void put_list(struct state *state, size_t from, size_t to, enum weight we
 	json_close(&state->out, ']');
 }
 
-static void put_thread(struct state *state, size_t from, size_t to, enum weight weight, int64_t sum)
+static void put_thread(struct speedscope_state *state, size_t from, size_t to, enum weight weight,
+		       int64_t sum)
 {
 	const struct samples *samples = state->samples;
 	uint32_t number = state->timeline.entry[from].sample.thread;
@@ -177,7 +178,7 @@ static void put_thread(struct state *state, size_t from, size_t to, enum weight 
 }
 
 /* Writes all threads that have this weight. Returns the number of the heaviest one. */
-static int64_t put_threads(struct state *state, enum weight weight)
+static int64_t put_threads(struct speedscope_state *state, enum weight weight)
 {
 	int64_t sum, most = 0, nr = 0, heaviest = 0;
 	size_t from, to, i;
@@ -202,7 +203,7 @@ static int64_t put_threads(struct state *state, enum weight weight)
 	return heaviest;
 }
 
-static void put_profile(struct state *state, enum weight weight)
+static void put_profile(struct speedscope_state *state, enum weight weight)
 {
 	struct json_out *out = &state->out;
 	int64_t heaviest;
@@ -228,7 +229,7 @@ static void put_profile(struct state *state, enum weight weight)
 
 static bool end(void *data, enum weight weight, bool ok)
 {
-	struct state *state = data;
+	struct speedscope_state *state = data;
 
 	if (ok)
 		put_profile(state, weight);

@@ -20,7 +20,7 @@
 #include "protobuf.h"
 #include "tool.h"
 
-enum wire_type { VARINT = 0, FIXED64 = 1, LENGTH = 2 };
+enum protobuf_type { VARINT = 0, FIXED64 = 1, LENGTH = 2 };
 
 #define MAX_VARINT	10	/* bytes of a 64-bit number, 7 bits each */
 
@@ -49,7 +49,7 @@ void protobuf_element(struct protobuf *out, uint64_t value)
 	out->nr += encode(out->data + out->nr, value);
 }
 
-static void tag(struct protobuf *out, unsigned int field, enum wire_type type)
+static void tag(struct protobuf *out, unsigned int field, enum protobuf_type type)
 {
 	protobuf_element(out, field << 3 | type);
 }
