@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -91,12 +92,17 @@ uint64_t flight_buffer(const struct flight *flight)
 	return buffer;
 }
 
-static uint64_t seconds(void)
+static int64_t milliseconds(void)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec;
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static uint64_t seconds(void)
+{
+	return (uint64_t)milliseconds() / 1000;
 }
 
 static void print_json(const struct flight *flight, const char *key, const char *path, const char *why)
@@ -156,6 +162,21 @@ static void handle_firing(struct flight *flight, const struct firing *firing, ui
 				   "take no more", flight->taken, flight->most);
 }
 
+/* Handles the firings that have come so far. Others may follow without end. */
+static void handle_rest(struct flight *flight, uint64_t *next)
+{
+	struct firing firing;
+	int bytes = 0;
+
+	if (ioctl(flight->firings, FIONREAD, &bytes))
+		return;
+	for (; bytes >= (int)sizeof(firing); bytes -= (int)sizeof(firing)) {
+		if (read(flight->firings, &firing, sizeof(firing)) != sizeof(firing))
+			return;
+		handle_firing(flight, &firing, next);
+	}
+}
+
 static void *flight_thread(void *data)
 {
 	struct flight *flight = data;
@@ -164,14 +185,16 @@ static void *flight_thread(void *data)
 				{ .fd = flight->stop[0], .events = POLLIN } };
 	struct signalfd_siginfo info;
 	struct firing firing;
+	int64_t stopped = 0, left = -1;		/* milliseconds */
 	uint64_t next = 0;
-	int timeout = -1, ready;
+	int ready;
 
+	/* firings may come all the time: look at all three descriptors each time */
 	for (;;) {
-		ready = poll(fds, 3, timeout);
+		ready = poll(fds, 3, (int)left);
 		if (ready < 0 && errno == EINTR)
 			continue;
-		if (ready <= 0)
+		if (ready < 0)
 			return NULL;
 		if (fds[0].revents) {
 			if (read(flight->firings, &firing, sizeof(firing)) == sizeof(firing)) {
@@ -181,17 +204,22 @@ static void *flight_thread(void *data)
 						   "triggers take no snapshots");
 				fds[0].fd = -1;
 			}
-		} else if (fds[1].revents) {
-			if (read(flight->signals, &info, sizeof(info)) == sizeof(info))
-				take(flight, "SIGUSR1");
-		} else if (fds[2].revents) {
-			/* from now on, return when nothing comes for some time */
-			fds[2].fd = -1;
-			timeout = 0;
 		}
-		if (timeout >= 0)
-			timeout = fds[0].fd < 0 ? 0 :
-				  flight->expecting && !flight->came ? KILLED_MS : GRACE_MS;
+		if (fds[1].revents && read(flight->signals, &info, sizeof(info)) == sizeof(info))
+			take(flight, "SIGUSR1");
+		if (fds[2].revents) {
+			fds[2].fd = -1;
+			stopped = milliseconds();
+		}
+		if (fds[2].fd >= 0)
+			continue;
+		left = fds[0].fd < 0 ? 0 : stopped - milliseconds() +
+		       (flight->expecting && !flight->came ? KILLED_MS : GRACE_MS);
+		if (left > 0)
+			continue;
+		if (fds[0].fd >= 0)
+			handle_rest(flight, &next);
+		return NULL;
 	}
 }
 

@@ -1,0 +1,164 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# recorder.sh - kunwind record without LTTng and without the module: what it asks
+# LTTng to record, how a flight recorder ends, and the exit status
+#
+# A program links the recorder's objects, and takes the place of libkunwind and
+# of the files that call liblttng-ctl. It writes each event, with its filter, to
+# the file "events". These variables change it:
+#
+#   FIRINGS=N  a trigger fires each N ms until triggers are removed
+#   LAST=N     the first trigger fires N ms after it was made, instead
+#   STOP_FAILS a session cannot be stopped
+
+cd "$(dirname "$0")" || exit 1
+# shellcheck source=tests/vm/lib/tap.sh
+. ../vm/lib/tap.sh
+tools=$PWD/../../tools
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+cat >"$work/recorder.c" <<'END_C'
+#include <fcntl.h>
+#include <kunwind.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "left_over.h"
+#include "report.h"
+#include "sampling.h"
+#include "session.h"
+#include "snapshot.h"
+#include "triggers.h"
+
+int kunwind_info(struct kunwind_info *info) { (void)info; return 0; }
+int kunwind_register_self(unsigned int flags) { (void)flags; return 0; }
+int kunwind_register_pid(int pid, unsigned int flags) { (void)pid, (void)flags; return 0; }
+int kunwind_unregister_pid(int pid) { (void)pid; return 0; }
+int kunwind_report_read(struct kunwind_report *report) { (void)report; return -1; }
+void kunwind_report_free(struct kunwind_report *report) { (void)report; }
+
+bool sampling_begin(struct sampling *s) { (void)s; return true; }
+void sampling_restore(struct sampling *s) { (void)s; }
+void sampling_check(const struct sampling *s) { (void)s; }
+void left_over_print(void) { }
+void left_over_end(void) { }
+
+bool session_daemon(void) { return true; }
+bool session_probe(void) { return true; }
+bool session_is_remote(const char *to) { (void)to; return false; }
+bool session_context(struct session *s, int type) { (void)s, (void)type; return true; }
+bool session_may_trigger(const struct session *s, const char *name) { (void)s, (void)name; return true; }
+bool session_open_files(struct session *s) { (void)s; return true; }
+bool session_start(struct session *s) { (void)s; return true; }
+void session_destroy(struct session *s) { (void)s; }
+
+static void note(const char *what, const char *rest)
+{
+	FILE *f = fopen("events", "a");
+
+	fprintf(f, "%s %s\n", what, rest);
+	fclose(f);
+}
+
+bool session_create(struct session *s, const char *to, uint64_t buffer, bool flight)
+{
+	(void)to, (void)buffer, (void)flight;
+	strcpy(s->name, "kunwind-record-1");
+	return true;
+}
+
+bool session_event(struct session *s, const char *name, const char *filter)
+{
+	(void)s;
+	note(name, filter ? filter : "-");
+	return true;
+}
+
+bool session_interrupts(struct session *s, uint64_t buffer)
+{
+	(void)s, (void)buffer;
+	note("interrupts", "-");
+	return true;
+}
+
+bool session_stop(struct session *s, uint64_t *lost)
+{
+	(void)s;
+	*lost = 0;
+	return !getenv("STOP_FAILS");
+}
+
+int snapshot_command(int argc, char **argv) { (void)argc, (void)argv; return 1; }
+bool snapshot_take(const char *session, const char *dir, char *path, size_t size)
+{
+	(void)session;
+	snprintf(path, size, "%s", dir);
+	return true;
+}
+
+static volatile bool removed;
+
+static void *fire(void *data)
+{
+	const char *each = getenv("FIRINGS"), *last = getenv("LAST");
+	long ms = atol(each ? each : last ? last : "0");
+	struct timespec pause = { ms / 1000, ms % 1000 * 1000000 };
+	struct triggers *triggers = data;
+	struct firing firing = { .kind = triggers->expression[0].kind, .what = "fired" };
+
+	while (ms && !removed) {
+		nanosleep(&pause, NULL);
+		if (write(triggers->pipe[1], &firing, sizeof(firing)) != sizeof(firing) || last)
+			break;
+	}
+	return NULL;
+}
+
+int triggers_begin(struct triggers *triggers, const char *session, const char *filter)
+{
+	pthread_t thread;
+	char nr[16];
+
+	(void)session;
+	snprintf(nr, sizeof(nr), "%zu", triggers->nr);
+	note("triggers", nr);
+	(void)filter;
+	if (pipe2(triggers->pipe, O_CLOEXEC) || pthread_create(&thread, NULL, fire, triggers))
+		return -1;
+	return triggers->pipe[0];
+}
+
+void triggers_end(struct triggers *triggers) { (void)triggers; removed = true; }
+END_C
+objects=()
+for name in main workload flight expression directory disk pids symbols usage; do objects+=("$tools/build/record-$name.o"); done
+check "the test program compiles" cc -D_GNU_SOURCE -Wall -I "$tools/record" -I "$tools" -I "$tools/../libkunwind/include" \
+	-pthread -o "$work/recorder" "$work/recorder.c" "${objects[@]}" "$tools"/build/trace-{kallsyms,packets}.o "$tools/build/tool.o" -lz
+cd "$work" || exit 1
+
+# record OPTION...: runs the recorder for at most 15 s; sets $status and $err
+record() {
+	rm -rf events out
+	timeout -s KILL 15 ./recorder -o out "$@" 2>err
+	status=$?
+	err=$(cat err)
+}
+# filter_of EVENT: the filters that it has; -: none
+filter_of() { awk -v name="$1" '$1 == name { $1 = ""; print substr($0, 2) }' events | sort -u | tr '\n' ';'; }
+
+# ------------------------------------------------ firings
+FIRINGS=20 record -q --flight --trigger signal -- true
+is "$status" 0 "flight: the recorder ends although triggers fire all the time"
+FIRINGS=20 record -q --flight --interval 0 --trigger 'event sched_switch' -- true
+is "$status" 0 "flight: the recorder ends although snapshots are taken all the time"
+LAST=700 record --flight --trigger 'event sched_switch' -- true
+like "$status $err" "^0 .*: fired.*1 snapshots are in" "flight: a firing that arrives after the command's end has its snapshot"
+LAST=3000 record --flight --trigger signal -- sh -c 'kill -SEGV $$'
+like "$status $err" "^139 .*: fired" "flight: the signal that killed the command is waited for"
+done_testing
