@@ -161,4 +161,11 @@ LAST=700 record --flight --trigger 'event sched_switch' -- true
 like "$status $err" "^0 .*: fired.*1 snapshots are in" "flight: a firing that arrives after the command's end has its snapshot"
 LAST=3000 record --flight --trigger signal -- sh -c 'kill -SEGV $$'
 like "$status $err" "^139 .*: fired" "flight: the signal that killed the command is waited for"
+
+# ------------------------------------------------ snapshots
+# the command sends the recorder SIGUSR1, so that a snapshot precedes the firing
+LAST=1500 record --flight --snapshots 1 --trigger 'event sched_switch' -- \
+	sh -c 'kill -USR1 $PPID; sleep 2'
+like "$(grep -c ': SIGUSR1$' err) $err" "^1 .*: fired.*that was snapshot 1 of 1.*2 snapshots are in" \
+	"--snapshots: snapshots by SIGUSR1 do not count"
 done_testing

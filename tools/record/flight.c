@@ -123,43 +123,48 @@ static void print_json(const struct flight *flight, const char *key, const char 
 	free(line);
 }
 
-static void take(struct flight *flight, const char *why)
+/* Returns whether the snapshot was taken. */
+static bool take(struct flight *flight, const char *why)
 {
 	char path[4608], more[64] = "";
 
 	if (!snapshot_take(flight->session, flight->dir, path, sizeof(path))) {
 		flight->failed++;
-		return;
+		return false;
 	}
 	flight->taken++;
 	if (flight->kernel)
 		symbols_save(path);
 	if (flight->json) {
 		print_json(flight, "snapshot", path, why);
-		return;
+		return true;
 	}
 	if (flight->suppressed)
 		snprintf(more, sizeof(more), "; %" PRIu64 " firings had no snapshot so far",
 			 flight->suppressed);
 	if (!flight->quiet)
 		kunwind_tool_error("%s: %s%s", path, why, more);
+	return true;
 }
 
 static void handle_firing(struct flight *flight, const struct firing *firing, uint64_t *next)
 {
+	bool taken;
+
 	if (firing->kind == EXPRESSION_SIGNAL)
 		flight->came = true;
 	if (firing->dropped)
 		kunwind_tool_error("LTTng dropped notifications of triggers: they come too fast");
-	if (seconds() < *next || (flight->most && flight->taken >= flight->most)) {
+	if (seconds() < *next || (flight->most && flight->triggered >= flight->most)) {
 		flight->suppressed++;
 		return;
 	}
-	take(flight, firing->what);
+	taken = take(flight, firing->what);
+	flight->triggered += taken;
 	*next = seconds() + flight->interval;
-	if (flight->most && flight->taken == flight->most && !flight->quiet && !flight->json)
+	if (taken && flight->triggered == flight->most && !flight->quiet && !flight->json)
 		kunwind_tool_error("that was snapshot %" PRIu64 " of %" PRIu64 " (--snapshots): triggers "
-				   "take no more", flight->taken, flight->most);
+				   "take no more", flight->triggered, flight->most);
 }
 
 /* Handles the firings that have come so far. Others may follow without end. */

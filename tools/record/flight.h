@@ -24,6 +24,7 @@ struct flight {
 	/* private to flight.c */
 	const char *session, *dir;
 	int firings, signals, stop[2];
+	uint64_t triggered;	/* those of "taken" that triggers have taken */
 	bool started;
 	bool expecting, came;	/* the firing for a signal that has killed the command */
 	pthread_t thread;
