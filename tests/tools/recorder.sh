@@ -161,6 +161,9 @@ LAST=700 record --flight --trigger 'event sched_switch' -- true
 like "$status $err" "^0 .*: fired.*1 snapshots are in" "flight: a firing that arrives after the command's end has its snapshot"
 LAST=3000 record --flight --trigger signal -- sh -c 'kill -SEGV $$'
 like "$status $err" "^139 .*: fired" "flight: the signal that killed the command is waited for"
+begin=$SECONDS
+record --flight --trigger signal -- sh -c 'exit 143'
+is "$status $((SECONDS - begin < 10))" "143 1" "flight: an exit status above 128 is no signal to wait for"
 
 # ------------------------------------------------ snapshots
 # the command sends the recorder SIGUSR1, so that a snapshot precedes the firing

@@ -58,6 +58,7 @@ struct record {
 	struct directory dir;	/* its path may be the relay daemon's URL */
 	struct session session;
 	struct workload workload;
+	int killed;		/* the signal that killed COMMAND; 0: none did */
 	struct flight flight;
 	struct sampling sampling;
 	int signals;		/* signalfd */
@@ -430,7 +431,8 @@ static int wait_for_command(struct record *record)
 		if (waitpid(record->workload.pid, &status, WNOHANG) != record->workload.pid)
 			continue;
 		record->workload.pid = 0;
-		return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+		record->killed = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+		return record->killed ? 128 + record->killed : WEXITSTATUS(status);
 	}
 }
 
@@ -549,8 +551,7 @@ static int run(struct record *record)
 	} else {
 		pids_wait(&record->pids, record->signals, record->all);
 	}
-	flight_end(&record->flight, record->command && !record->workload.pid && status > 128 ?
-		   status - 128 : 0);
+	flight_end(&record->flight, record->killed);
 	if (record->flight.failed)
 		status = TOOL_RUN_FAILED;
 	if (!session_stop(&record->session, &record->lost))
