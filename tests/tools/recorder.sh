@@ -164,6 +164,9 @@ like "$status $err" "^139 .*: fired" "flight: the signal that killed the command
 begin=$SECONDS
 record --flight --trigger signal -- sh -c 'exit 143'
 is "$status $((SECONDS - begin < 10))" "143 1" "flight: an exit status above 128 is no signal to wait for"
+record -q --flight --trigger signal --trigger 'fsync > 50ms' --trigger 'fsync > 0.05s' \
+	--trigger 'event signal_deliver' --trigger signal --trigger 'signal SEGV' -- true
+is "$status $(filter_of triggers)" "0 4;" "flight: a trigger that is given twice is made once"
 
 # ------------------------------------------------ snapshots
 # the command sends the recorder SIGUSR1, so that a snapshot precedes the firing

@@ -39,17 +39,32 @@
 #define GRACE_MS	1000	/* how long a notification of LTTng may take at the end */
 #define KILLED_MS	20000	/* the same if a signal has killed the command */
 
+static bool is_same(const struct expression *a, const struct expression *b)
+{
+	return !strcmp(a->event, b->event) && !a->filter == !b->filter &&
+	       (!a->filter || !strcmp(a->filter, b->filter));
+}
+
 bool flight_add_trigger(struct flight *flight, const char *text)
 {
 	struct triggers *triggers = &flight->triggers;
 	struct expression *list = reallocarray(triggers->expression, triggers->nr + 1, sizeof(*list));
+	size_t i;
 
 	if (!list) {
 		kunwind_tool_error("out of memory");
 		return false;
 	}
 	triggers->expression = list;
-	return expression_read(&list[triggers->nr++], text);
+	if (!expression_read(&list[triggers->nr++], text))
+		return false;
+	/* LTTng refuses to notify of one condition twice */
+	for (i = 0; i < triggers->nr - 1; i++)
+		if (is_same(&list[i], &list[triggers->nr - 1])) {
+			expression_free(&list[--triggers->nr]);
+			break;
+		}
+	return true;
 }
 
 void flight_free(struct flight *flight)
