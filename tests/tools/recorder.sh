@@ -152,6 +152,32 @@ record() {
 # filter_of EVENT: the filters that it has; -: none
 filter_of() { awk -v name="$1" '$1 == name { $1 = ""; print substr($0, 2) }' events | sort -u | tr '\n' ';'; }
 
+# ------------------------------------------------ events
+sleep 1000 &
+sleeper=$!
+# recorded EVENTS: records them of one process, until SIGINT
+recorded() {
+	rm -rf events out
+	./recorder -q -e "$1" -o out -p $sleeper &
+	recorder=$!
+	until grep -qs "^${1##*,}" events || ! kill -0 $recorder 2>/dev/null; do sleep 0.1; done
+	kill -INT $recorder
+	wait $recorder
+	for event in sched_switch sched_waking interrupts; do echo "$event: $(filter_of $event)"; done | tr '\n' ' '
+}
+mine="\$ctx.pid == $sleeper"
+is "$(recorded sched_switch,sched_waking)" "sched_switch: -; sched_waking: -; interrupts: -; " \
+	"events of the scheduler are recorded for all processes"
+is "$(recorded 'tracepoint:sched_switch,read')$(filter_of read)" "sched_switch: -; sched_waking:  interrupts:  $mine;" \
+	"an event of the scheduler, with the prefix tracepoint:"
+is "$(recorded 'sched_*')$(filter_of 'sched_*')" "sched_switch: -; sched_waking: -; interrupts: -; $mine;" \
+	"events of the scheduler that a wildcard selects are recorded for all processes, the others are not"
+is "$(recorded 'sched_wak*')$(filter_of 'sched_wak*')" "sched_switch:  sched_waking: -; interrupts: -; $mine;" \
+	"a wildcard selects sched_waking alone"
+is "$(recorded 'syscall:sched_*')$(filter_of 'syscall:sched_*')" "sched_switch:  sched_waking:  interrupts:  $mine;" \
+	"a wildcard for system calls selects no event of the scheduler"
+kill $sleeper
+
 # ------------------------------------------------ firings
 FIRINGS=20 record -q --flight --trigger signal -- true
 is "$status" 0 "flight: the recorder ends although triggers fire all the time"

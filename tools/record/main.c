@@ -16,6 +16,7 @@
  * This is a separate program because liblttng-ctl needs libxml2 and ICU.
  */
 #include <ctype.h>
+#include <fnmatch.h>
 #include <getopt.h>
 #include <kunwind.h>
 #include <lttng/lttng.h>
@@ -329,20 +330,35 @@ static void make_filter(struct record *record)
 		add_filter(record, "pid", (unsigned long)record->pids.pid[i]);
 }
 
-/*
- * Returns whether an event is recorded for all processes. LTTng's state dump is a
- * list of them, made by a process that is not recorded.
- */
-static bool of_all_processes(const char *name)
+/* Returns whether a name of -e, which may have wildcards, selects this tracepoint. */
+static bool selects(const char *name, const char *tracepoint)
 {
-	return strstr(name, "sched_switch") || strstr(name, "sched_waking") ||
-	       strstr(name, "lttng_statedump");
+	static const char kind[] = "tracepoint:";
+
+	return !fnmatch(strncmp(name, kind, strlen(kind)) ? name : name + strlen(kind), tracepoint, 0);
 }
 
+/*
+ * Enables an event. Two kinds of events are recorded for all processes:
+ * sched_switch and sched_waking, also if a wildcard selects them among others; and
+ * LTTng's state dump, a list of processes that another process makes.
+ */
 static bool record_event(struct record *record, const char *name)
 {
+	static const char *const scheduler[] = { "sched_switch", "sched_waking" };
+	const bool others = strpbrk(name, "*?[");
+	size_t i;
+
+	for (i = 0; record->filter && i < sizeof(scheduler) / sizeof(scheduler[0]); i++) {
+		if (!selects(name, scheduler[i]))
+			continue;
+		if (!session_event(&record->session, scheduler[i], NULL))
+			return false;
+		if (!others)
+			return true;
+	}
 	return session_event(&record->session, name,
-			     of_all_processes(name) ? NULL : record->filter);
+			     strstr(name, "lttng_statedump") ? NULL : record->filter);
 }
 
 static bool set_up(struct record *record)
@@ -397,7 +413,7 @@ static bool set_up(struct record *record)
 		return false;
 	for (i = 0; i < record->nr_events; i++) {
 		if (!record_event(record, record->events[i]) ||
-		    (strstr(record->events[i], "sched_waking") &&
+		    (selects(record->events[i], "sched_waking") &&
 		     !session_interrupts(session, record->buffer)))
 			return false;
 	}

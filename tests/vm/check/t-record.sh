@@ -132,6 +132,9 @@ check "flamegraph: the page has the functions" grep -q '"fct_b"' flame.html
 check "record -e succeeds" kunwind record -q -e gettid,sched_process_exit -o chosen ./chain
 is "$(kunwind show --no-symbols --tsv chosen | awk -F '\t' '$1 == "event" { print $4 }' | sort -u | tr '\n' ' ')" \
 	"sched_process_exit syscall_entry_gettid syscall_exit_gettid " "record -e: only these events are recorded"
+kunwind record -q -e 'sched_*' -o wildcard -- sh -c './chain; sleep 0.3'
+like "$(commands wildcard sched_switch)" "swapper" "record -e 'sched_*': sched_switch events of all processes are recorded"
+is "$(commands wildcard sched_process_exit)" "chain sh sleep " "record -e 'sched_*': other events are those of the command and its children"
 kunwind record --json -e gettid -o as-json -- sh -c 'echo text >&2; ./chain; exit 3' 2>err
 is "$? $(tail -n 1 err | "$OLDPWD/tests/tools/json_output.py" record 2>&1)" "3 " "record --json: the last line is as kunwind-json(5) says"
 is "$(tail -n 1 err | /usr/bin/python3 -c 'import json, sys; r = json.load(sys.stdin); print(r["trace"], r["status"], r["lost"])')" \
