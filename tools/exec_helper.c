@@ -13,8 +13,8 @@
 
 #include "tool.h"
 
-/* Executes @program. Returns only on failure, after a message: the status. */
-static int become(const char *program, char **argv)
+/* Executes @program. Returns only on failure, after a message: @failed. */
+static int become(const char *program, char **argv, int failed)
 {
 	char path[4096] = "", name[64];
 
@@ -24,41 +24,41 @@ static int become(const char *program, char **argv)
 		execv(path, argv);
 	kunwind_tool_error("%s: %s (is kunwind installed as a whole?)", *path ? path : program,
 			   strerror(errno));
-	return TOOL_FAILED;
+	return failed;
 }
 
 int kunwind_cmd_show(int argc, char **argv)
 {
 	(void)argc;
-	return become("kunwind-show", argv);
+	return become("kunwind-show", argv, TOOL_FAILED);
 }
 
 int kunwind_cmd_crashes(int argc, char **argv)
 {
 	(void)argc;
-	return become("kunwind-show", argv);
+	return become("kunwind-show", argv, TOOL_FAILED);
 }
 
 int kunwind_cmd_symbolize(int argc, char **argv)
 {
 	(void)argc;
-	return become("kunwind-symbolize", argv);
+	return become("kunwind-symbolize", argv, TOOL_FAILED);
 }
 
 int kunwind_cmd_record(int argc, char **argv)
 {
 	(void)argc;
-	return become("kunwind-record", argv);
+	return become("kunwind-record", argv, TOOL_RUN_FAILED);
 }
 
 int kunwind_cmd_snapshot(int argc, char **argv)
 {
 	(void)argc;
-	return become("kunwind-record", argv);
+	return become("kunwind-record", argv, TOOL_FAILED);
 }
 
 int kunwind_cmd_analyze(int argc, char **argv)
 {
 	(void)argc;
-	return become("kunwind-analyze", argv);
+	return become("kunwind-analyze", argv, TOOL_FAILED);
 }

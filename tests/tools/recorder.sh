@@ -200,4 +200,17 @@ LAST=1500 record --flight --snapshots 1 --trigger 'event sched_switch' -- \
 	sh -c 'kill -USR1 $PPID; sleep 2'
 like "$(grep -c ': SIGUSR1$' err) $err" "^1 .*: fired.*that was snapshot 1 of 1.*2 snapshots are in" \
 	"--snapshots: snapshots by SIGUSR1 do not count"
+
+# ------------------------------------------------ exit status
+record -q -- sh -c 'exit 3'
+is "$status" 3 "the exit status is the command's"
+STOP_FAILS=1 record -q -- sh -c 'exit 3'
+is "$status" 125 "the exit status is 125 if the session cannot be stopped, whatever the command's is"
+cp "$tools/build/kunwind" alone
+./alone record true 2>/dev/null
+status=$?
+./alone profile true 2>/dev/null
+status+=" $?"
+./alone snapshot 2>/dev/null
+is "$status $?" "125 125 1" "the exit status of record and profile is 125 if their program is missing"
 done_testing

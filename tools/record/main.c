@@ -571,7 +571,7 @@ static int run(struct record *record)
 	if (record->flight.failed)
 		status = TOOL_RUN_FAILED;
 	if (!session_stop(&record->session, &record->lost))
-		return status ? status : TOOL_RUN_FAILED;
+		return TOOL_RUN_FAILED;
 	/* the session daemon is done with the files */
 	session_destroy(&record->session);
 	if (!record->flight.on && !session_is_remote(record->output))
