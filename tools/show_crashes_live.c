@@ -139,10 +139,11 @@ static void take_signals(sigset_t *mask)
  */
 static bool snapshot_of(const char *message, const char *dir, char *path, size_t size)
 {
-	const char *name = NULL, *next = message;
+	/* the rest of the message has the name of the process that crashed */
+	const char *name = NULL, *next = message, *end = strstr(message, "\", \"why\": ");
 	size_t length;
 
-	while ((next = strstr(next, "/snapshot-")))
+	while ((next = strstr(next, "/snapshot-")) && next < end)
 		name = ++next;
 	length = name ? strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") : 0;
 	if (!length)

@@ -138,10 +138,40 @@ def none(work):
     check("trace without such events: a message says so", not out and "no events kunwind_fatal_signal" in err, err)
 
 
+def live(work):
+    """kunwind crashes without TRACE; a script takes the place of the recorder."""
+    programs = os.path.join(work, "bin")
+    os.mkdir(programs)
+    for name in ("kunwind", "kunwind-show"):
+        shutil.copy(os.path.join(os.path.dirname(KUNWIND), name), programs)
+    os.symlink(os.path.realpath(KUNWIND + "-symbolize-helper"), os.path.join(programs, "kunwind-symbolize-helper"))
+    # names of processes that could be taken for parts of the path
+    names = ["/snapshot-9", '", "why": ', "app"]
+    script = ["#!/bin/sh", 'while [ "$1" != -o ]; do shift; done', "exec >&2", """echo '{"flight": "", "why": ""}'"""]
+    for i, name in enumerate(names):
+        trace = ctf.Trace()
+        trace.add(1000 * (i + 1), "kunwind_fatal_signal", (i + 1, i + 1, name), [0x401000], FATAL, [i + 1, i + 1, 11, 0, 0, 0, 0])
+        trace.write(os.path.join(work, "snapshot%d" % i))
+        script += ['cp -r "%s/snapshot%d" "$2/snapshot-%d"' % (work, i, i),
+                   'cat <<END', '{"snapshot": "$2/snapshot-%d", "why": %s, "suppressed": 0}' %
+                   (i, json.dumps("signal 11 (SEGV) in %s" % name)), "END"]
+    with open(os.path.join(programs, "kunwind-record"), "w") as file:
+        file.write("\n".join(script) + "\n")
+    os.chmod(file.name, 0o755)
+    tmp = os.path.join(work, "snapshot-5")
+    os.mkdir(tmp)
+    done = subprocess.run([os.path.join(programs, "kunwind"), "crashes", "--json"], capture_output=True, text=True,
+                          env=dict(os.environ, TMPDIR=tmp))
+    same("live: each crash is listed, whatever the name of its process",
+         (done.returncode, [json.loads(line)["command"] for line in done.stdout.splitlines()]), (0, names))
+    same("live: no snapshot is left", os.listdir(tmp), [])
+
+
 def main():
     work = tempfile.mkdtemp()
     try:
         own(work)
+        live(work)
         deaths(work)
         output(work)
         stock(work)
