@@ -83,10 +83,8 @@ void left_over_print(void)
 
 static void end(const struct lttng_session *session)
 {
-	int err;
+	int err = lttng_destroy_session(session->name);
 
-	triggers_forget(session->name);
-	err = lttng_destroy_session(session->name);
 	if (err < 0)
 		kunwind_tool_error("the session %s was left by a recorder that was killed, and cannot "
 				   "be ended: %s (try: sudo lttng destroy %s)", session->name,
@@ -100,5 +98,7 @@ static void end(const struct lttng_session *session)
 
 void left_over_end(void)
 {
+	/* they may be there without the session, which the user has destroyed */
+	triggers_forget(is_left_over);
 	for_each(end);
 }

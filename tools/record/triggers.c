@@ -296,21 +296,24 @@ void triggers_end(struct triggers *triggers)
 	triggers->trigger = NULL;
 }
 
-void triggers_forget(const char *session)
+void triggers_forget(bool (*is_left_over)(const char *session))
 {
 	struct lttng_triggers *all = NULL;
 	const struct lttng_trigger *trigger;
+	const char *name, *slash;
 	unsigned int nr = 0, i;
-	const char *name;
-	size_t length = strlen(session);
+	char session[64];
 
 	if (lttng_list_triggers(&all) != LTTNG_OK)
 		return;
 	lttng_triggers_get_count(all, &nr);
 	for (i = 0; i < nr; i++) {
 		trigger = lttng_triggers_get_at_index(all, i);
-		if (!lttng_trigger_get_name(trigger, &name) && !strncmp(name, session, length) &&
-		    name[length] == '/')
+		slash = lttng_trigger_get_name(trigger, &name) || !name ? NULL : strchr(name, '/');
+		if (!slash || slash - name >= (ptrdiff_t)sizeof(session))
+			continue;
+		snprintf(session, sizeof(session), "%.*s", (int)(slash - name), name);
+		if (is_left_over(session))
 			lttng_unregister_trigger(trigger);
 	}
 	lttng_triggers_destroy(all);

@@ -40,7 +40,7 @@ int triggers_begin(struct triggers *triggers, const char *session, const char *f
 /* Unregisters them. Call it also after a failure. */
 void triggers_end(struct triggers *triggers);
 
-/* Unregisters triggers that a recorder of this session name has left. */
-void triggers_forget(const char *session);
+/* Unregisters the triggers of recorders whose session's name is_left_over() accepts. */
+void triggers_forget(bool (*is_left_over)(const char *session));
 
 #endif /* KUNWIND_RECORD_TRIGGERS_H */

@@ -97,6 +97,12 @@ out=$(kunwind record -q -o after -- true 2>&1)
 is "$? $out" "0 kunwind record: ended the flight recorder kunwind-record-$recorder, left by a recorder that was killed" \
 	"killed recorder: the next one ends its session"
 is "$(lttng list-triggers | grep kunwind-record)" "" "killed recorder: its triggers end, too"
+start_recorder --flight --trigger 'flock > 1s' -a -o destroyed
+kill -KILL $recorder
+wait $recorder 2>/dev/null
+lttng destroy "kunwind-record-$recorder"
+kunwind record -q -o later -- true
+is "$(lttng list-triggers | grep kunwind-record)" "" "killed recorder: its triggers end, also if its session was destroyed by hand"
 kunwind system-wide off
 check "the modules are unloaded" sh -c 'pkill lttng-sessiond; while pgrep lttng-sessiond; do sleep 0.1; done; rmmod lttng_probe_kunwind kunwind'
 done_testing
