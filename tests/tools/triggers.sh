@@ -88,7 +88,7 @@ static bool left_out(const char *filter, int pid)
 int main(void)
 {
 	int runs = start("kunwind-record", false), other = start("other", false), ended = start("ended", false);
-	int hidden, plain;
+	int daemon, hidden, plain;
 	const char *own_space;
 	char mine[64], *filter;
 
@@ -113,9 +113,11 @@ int main(void)
 	/* root may read every program */
 	if (!getuid() && (setgid(65534) || setuid(65534)))
 		return 1;
+	daemon = start("lttng-sessiond", true);
 	hidden = start("other", true);
 	plain = start("other", false);
 	filter = make_filter("a == 1", "b == 2");
+	say(left_out(filter, daemon), "no trigger fires for a daemon of LTTng whose program this user may not read");
 	say(!left_out(filter, hidden) && !left_out(filter, plain), "triggers fire for other processes");
 	say(left_out(filter, getpid()) && strstr(filter, " && (a == 1) && (b == 2)"),
 	    "a trigger's filter has the expression and the processes that are recorded");

@@ -44,18 +44,28 @@ static void name_of(char *name, size_t size, const char *session, size_t i)
 	snprintf(name, size, "%s/%zu", session, i);
 }
 
-/* Is the program of this process one of LTTng's daemons? */
+/*
+ * Is the program of this process one of LTTng's daemons? Members of the group
+ * tracing cannot read which program a daemon of root is, but can read its name.
+ */
 static bool is_daemon(const char *pid)
 {
-	char path[64], target[4096];
+	char path[64], target[4096] = "";
 	const char *base;
 	ssize_t n;
+	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%.20s/exe", pid);
 	n = readlink(path, target, sizeof(target) - 1);
-	if (n <= 0)
-		return false;
-	target[n] = '\0';
+	if (n < 0 && errno == EACCES) {
+		snprintf(path, sizeof(path), "/proc/%.20s/comm", pid);
+		f = fopen(path, "re");
+		if (f && !fgets(target, sizeof(target), f))
+			*target = '\0';
+		if (f)
+			fclose(f);
+		return !strncmp(target, "lttng-", 6);
+	}
 	base = strrchr(target, '/');
 	return base && !strncmp(base + 1, "lttng-", 6);
 }
