@@ -15,6 +15,8 @@ trap 'rm -rf "$work"' EXIT
 cat >"$work/pids.c" <<'END'
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -25,13 +27,49 @@ cat >"$work/pids.c" <<'END'
 #define NR 200
 
 static int registered, unregistered;
+static char message[256];
 int kunwind_register_pid(int pid, unsigned int flags) { (void)pid, (void)flags; registered++; return 0; }
 int kunwind_unregister_pid(int pid) { (void)pid; unregistered++; return 0; }
 int kunwind_report_read(struct kunwind_report *report) { (void)report; return -1; }
 void kunwind_report_free(struct kunwind_report *report) { (void)report; }
 void kunwind_tool_failure(const char *what, int error) { (void)what, (void)error; }
+void kunwind_tool_error(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(message, sizeof(message), format, args);
+	va_end(args);
+}
 
 static void say(bool good, const char *what) { printf("%sok - %s\n", good ? "" : "not ", what); }
+
+static volatile int tid;
+
+static void *thread(void *data)
+{
+	tid = gettid();
+	return pause() ? data : NULL;
+}
+
+static void try_thread(void)
+{
+	struct pids pids = { 0 };
+	pthread_t id;
+	char wanted[64];
+
+	if (pthread_create(&id, NULL, thread, NULL))
+		return;
+	while (!tid)
+		usleep(1000);
+	snprintf(wanted, sizeof(wanted), "thread of process %d: use --pid %d", getpid(), getpid());
+	registered = 0;
+	say(pids_add(&pids, getpid()) && pids_register(&pids) && registered == 1, "a process is accepted");
+	say(pids_add(&pids, tid) && !pids_register(&pids) && strstr(message, wanted),
+	    "a thread that is not the first one is refused, and the message names its process");
+	pids_unregister(&pids);
+	pids_free(&pids);
+}
 
 int main(void)
 {
@@ -61,11 +99,12 @@ int main(void)
 	pids_unregister(&pids);
 	say(unregistered == NR, "200 processes are unregistered");
 	pids_free(&pids);
+	try_thread();
 	return 0;
 }
 END
 check "the test program compiles" cc -D_GNU_SOURCE -Wall -I ../../tools/record -I ../../tools -I ../../libkunwind/include \
-	-o "$work/pids" "$work/pids.c" ../../tools/build/record-pids.o
+	-pthread -o "$work/pids" "$work/pids.c" ../../tools/build/record-pids.o
 timeout 60 "$work/pids" >"$work/tap"
 is "$?" 0 "the test program ends"
 tap_from "$work/tap"

@@ -107,14 +107,38 @@ static bool is_descendant(const struct pids *pids, int pid)
 	return false;
 }
 
+/* Returns the process of the thread @tid; 0 if it is not known. */
+static int process_of(int tid)
+{
+	char path[32], line[256];
+	int pid = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", tid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	while (!pid && fgets(line, sizeof(line), f))
+		sscanf(line, "Tgid: %d", &pid);
+	fclose(f);
+	return pid;
+}
+
 bool pids_register(struct pids *pids)
 {
 	unsigned int flags = pids->children ? KUNWIND_REGISTER_CHILDREN : 0;
 	char what[32];
-	int i, err;
+	int i, err, process;
 
 	pids->before = read_registered(&pids->nr_before);
 	for (i = 0; i < pids->nr; i++) {
+		/* it can be registered, but no event has it as its process */
+		process = process_of(pids->pid[i]);
+		if (process && process != pids->pid[i]) {
+			kunwind_tool_error("--pid %d: it is a thread of process %d: use --pid %d",
+					   pids->pid[i], process, process);
+			return false;
+		}
 		err = kunwind_register_pid(pids->pid[i], flags);
 		if (err) {
 			snprintf(what, sizeof(what), "%d", pids->pid[i]);
