@@ -5,6 +5,7 @@
 import json
 import os
 import shutil
+import shutil
 import subprocess
 import tempfile
 
@@ -616,14 +617,21 @@ def test_contended(work, arguments):
         (600, [("t0", 990 + 166 * 1000), ("t1", 167 * 1000 + 10), ("t2", 166 * 1000)]))
 
 
-def test_joins(work, arguments):
-    """glibc 2.43's pthread_join() expects the value 2, as waiters for a mutex do."""
+def test_values(work, program, *rest):
+    """Waiters for the end of a thread and for condition variables may expect the values of a mutex."""
     fields = [*ctf.FUTEX, ("utime", "u64")]
-    for what, operation, timeout, kind in (("pthread_join()", WAIT_BITSET | REALTIME, 0, "futex"),
-                                           ("pthread_mutex_timedlock()", WAIT_BITSET | REALTIME | PRIVATE, 0x7000, "lock"),
-                                           ("a mutex of Rust", WAIT_BITSET | PRIVATE, 0, "lock")):
-        scene = Scene(work, "join-%d-%d" % (operation, timeout), *arguments)
-        scene.enter(2000, FIRST, "futex", fields=fields, values=[0x1000, operation, 2, timeout])
+    musl = shutil.copy(program, os.path.join(work, "ld-musl-x86_64.so.1"))
+    for number, (what, path, operation, value, timeout, kind) in enumerate((
+            ("pthread_join() of glibc", program, WAIT_BITSET | REALTIME, 2, 0, "futex"),
+            ("pthread_mutex_timedlock() of glibc", program, WAIT_BITSET | REALTIME | PRIVATE, 2, 0x7000, "lock"),
+            ("a mutex of Rust", program, WAIT_BITSET | PRIVATE, 2, 0, "lock"),
+            ("a mutex of Rust with musl", musl, WAIT_BITSET | PRIVATE, 2, 0, "lock"),
+            ("pthread_cond_wait() of musl", musl, WAIT | PRIVATE, 2, 0, "futex"),
+            ("pthread_mutex_lock() of musl", musl, WAIT | PRIVATE, 16 - (1 << 31), 0, "lock"),
+            ("sem_wait() of musl 1.2.3", musl, WAIT | PRIVATE, -1, 0, "futex"),
+            ("sem_wait() of musl 1.2.4", musl, WAIT | PRIVATE, -(1 << 31), 0, "futex"))):
+        scene = Scene(work, "value-%d" % number, path, *rest)
+        scene.enter(2000, FIRST, "futex", fields=fields, values=[0x1000, operation, value, timeout])
         scene.out(2100, FIRST)
         scene.enter(3000, SECOND, "futex", "opener", cpu=1, fields=fields,
                     values=[0x1000, WAKE | operation & PRIVATE, 1, 0])
@@ -632,7 +640,7 @@ def test_joins(work, arguments):
         scene.back(3100, FIRST)
         scene.leave(3200, FIRST, "futex")
         (lock,) = scene.waits()["locks"]
-        same("join: the wait of %s is for a %s" % (what, kind), (lock["kind"], lock["waits"], lock["blocked_ns"]), (kind, 1, 950))
+        same("%s waits for a %s" % (what, kind), (lock["kind"], lock["waits"], lock["blocked_ns"]), (kind, 1, 950))
 
 
 def test_chains(scene):
@@ -765,7 +773,7 @@ def main():
             test(Scene(work, test.__name__, *arguments))
         test_two_traces(work, arguments)
         test_locks(work, arguments)
-        test_joins(work, arguments)
+        test_values(work, *arguments)
         test_holders(work, arguments)
         test_contended(work, arguments)
         test_messages(work, arguments)

@@ -12,8 +12,8 @@
  * never saw a waiter makes no system call: its time goes to the next one that
  * does. An address is a mutex if a waiter expects the value 2 ("locked, with
  * waiters": glibc, Rust, Go), or if the kernel keeps its owner (FUTEX_LOCK_PI).
- * pthread_join() of glibc 2.43 waits for the end of a value of 2, too, but names
- * a clock and no timeout (is_mutex()).
+ * Joins of glibc 2.43 and condition variables of musl have this value, too
+ * (is_mutex()).
  * For all others (condition variables, semaphores, joins) the whole time goes to
  * the waker; it has no weight WEIGHT_LOCK. Neither has a wait before the first one
  * that shows that the address is a mutex.
@@ -202,12 +202,17 @@ static uint32_t first_release(const struct lock *lock, int64_t time)
 /*
  * Whether a wait shows that its address is a mutex. glibc's functions with an
  * optional timeout (pthread_join(), sem_wait()) always pass OP_REALTIME; those
- * that wait for a mutex by such a call have a timeout.
+ * that wait for a mutex by such a call have a timeout. musl, which always passes
+ * OP_WAIT, sets bit 31 of a mutex that has waiters; other bits are the owner. Its
+ * semaphores have only this bit, or all, and its condition variables and
+ * pthread_join() use the value 2. (A Rust program of musl passes OP_WAIT_BITSET.)
  */
-static bool is_mutex(int64_t operation, int64_t value, const bt_event *event)
+static bool is_mutex(int64_t operation, int64_t value, const bt_event *event, const char *object)
 {
 	int64_t timeout = -1;
 
+	if ((operation & OP_MASK) == OP_WAIT && strstr(object, "musl"))
+		return (uint32_t)value > 1U << 31 && (uint32_t)value != UINT32_MAX;
 	if (value != LOCKED_WITH_WAITERS)
 		return false;
 	kunwind_field_integer(kunwind_event_field(event, "utime"), &timeout);
@@ -215,7 +220,7 @@ static bool is_mutex(int64_t operation, int64_t value, const bt_event *event)
 }
 
 bool lock_entered(struct locks *locks, struct lock_call *call, const void *trace, int64_t pid,
-		  const bt_event *event)
+		  const bt_event *event, const char *object)
 {
 	int64_t address, operation, value = -1;
 	struct lock *lock;
@@ -236,7 +241,7 @@ bool lock_entered(struct locks *locks, struct lock_call *call, const void *trace
 		break;
 	case OP_WAIT:
 	case OP_WAIT_BITSET:
-		lock->mutex |= is_mutex(operation, value, event);
+		lock->mutex |= is_mutex(operation, value, event, object);
 		call->operation = LOCK_WAIT;
 		break;
 	case OP_WAIT_REQUEUE_PI:

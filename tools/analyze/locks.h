@@ -76,10 +76,11 @@ void locks_free(struct locks *locks);
 
 /*
  * Takes the entry event of futex(2). Sets *call, which lock_left() takes. Returns
- * whether lock_released() must follow.
+ * whether lock_released() must follow. @object: path of the file whose code makes the
+ * call; "" if it is not known.
  */
 bool lock_entered(struct locks *locks, struct lock_call *call, const void *trace, int64_t pid,
-		  const bt_event *event);
+		  const bt_event *event, const char *object);
 
 /* Takes the release of a mutex that has waiters. @node: innermost of the holder's stack. */
 void lock_released(struct locks *locks, const struct lock_call *call, int64_t time, uint32_t node,

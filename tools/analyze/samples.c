@@ -167,8 +167,11 @@ static void enter_futex(const struct moment *now, const struct sample *call)
 {
 	struct samples *samples = now->samples;
 	struct lock_call *futex = &now->thread->futex;
+	const struct calls *calls = &samples->calls;
+	const char *object = call->hidden ? "" :
+			     calls->string[calls_frame(calls, calls->node[call->node].parent)->object];
 
-	if (lock_entered(&samples->locks, futex, now->trace, now->head->pid, now->event))
+	if (lock_entered(&samples->locks, futex, now->trace, now->head->pid, now->event, object))
 		lock_released(&samples->locks, futex, now->time, call->hidden ?
 			      samples_waker_stack(samples, now->stack, now->head->comm) :
 			      samples->calls.node[call->node].parent, call->comm);
