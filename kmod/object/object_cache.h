@@ -15,9 +15,9 @@
 struct seq_file;
 
 /*
- * Protects the data of object_cache.c; of each object users from and to 0,
- * quota, time_quota, requests and name; the lists idle and quota_idle. Process
- * context. Order: docs/locking.md.
+ * Protects the data of object_cache.c and the lists idle and quota_idle. Of each
+ * object, it protects quota, time_quota, requests and name, and changes of users
+ * from 0 or to 0. Process context. Order: docs/locking.md.
  */
 extern spinlock_t kunwind_objects_lock;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * object_type.h - an ELF file in one state, as the files of this room share it
+ * object_type.h - struct kunwind_object: one ELF file in one state
  */
 #ifndef _KUNWIND_OBJECT_TYPE_H
 #define _KUNWIND_OBJECT_TYPE_H
@@ -39,9 +39,9 @@ struct kunwind_object_key {
  * struct kunwind_object - one ELF file in one state, the vDSO, or code of a JIT
  * @users: references of ranges, of the build, and of its second stage; 0: the
  *	object is only kept for reuse (idle)
- * @state: enum kunwind_object_state. After it was read (acquire) as other than
- *	PENDING, the members from build_error to done_at are valid and constant.
- *	Exception: while building_parts is set, stats changes, and a failure may
+ * @state: enum kunwind_object_state. Once a reader has loaded (acquire) another
+ *	state than PENDING, the members from build_error to done_at are valid and
+ *	do not change. Exception: while building_parts is set, stats changes, and a failure may
  *	still change state, build_error and done_at; walks get the reason from
  *	the table.
  * @quota: of the user to whom object and table are charged; NULL: nobody

@@ -12,11 +12,11 @@
  * never saw a waiter makes no system call: its time goes to the next one that
  * does. An address is a mutex if a waiter expects the value 2 ("locked, with
  * waiters": glibc, Rust, Go), or if the kernel keeps its owner (FUTEX_LOCK_PI).
- * Joins of glibc 2.43 and condition variables of musl have this value, too
- * (is_mutex()).
- * For all others (condition variables, semaphores, joins) the whole time goes to
- * the waker; it has no weight WEIGHT_LOCK. Neither has a wait before the first one
- * that shows that the address is a mutex.
+ * Joins of glibc 2.43 and condition variables of musl use the value 2, too;
+ * is_mutex() excludes them. For all that are no mutex (condition variables,
+ * semaphores, joins) the whole time goes to the waker; it has no weight
+ * WEIGHT_LOCK. Neither has a wait before the first one that shows that the address
+ * is a mutex.
  *
  * Two processes may have a shared futex at two addresses. They are one lock as
  * soon as one of the processes wakes the other.
@@ -200,12 +200,13 @@ static uint32_t first_release(const struct lock *lock, int64_t time)
 }
 
 /*
- * Whether a wait shows that its address is a mutex. glibc's functions with an
- * optional timeout (pthread_join(), sem_wait()) always pass OP_REALTIME; those
- * that wait for a mutex by such a call have a timeout. musl, which always passes
- * OP_WAIT, sets bit 31 of a mutex that has waiters; other bits are the owner. Its
- * semaphores have only this bit, or all, and its condition variables and
- * pthread_join() use the value 2. (A Rust program of musl passes OP_WAIT_BITSET.)
+ * Whether a wait shows that its address is a mutex. In glibc, functions that may
+ * be called without a timeout (pthread_join(), sem_wait()) always pass
+ * OP_REALTIME. A wait for a mutex passes it only with a timeout. musl, which
+ * always passes OP_WAIT, sets bit 31 of a mutex that has waiters; other bits are
+ * the owner. Its semaphores have only this bit, or all, and its condition
+ * variables and pthread_join() use the value 2. (A Rust program built for musl
+ * passes OP_WAIT_BITSET.)
  */
 static bool is_mutex(int64_t operation, int64_t value, const bt_event *event, const char *object)
 {

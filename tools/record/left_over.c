@@ -98,7 +98,7 @@ static void end(const struct lttng_session *session)
 
 void left_over_end(void)
 {
-	/* they may be there without the session, which the user has destroyed */
+	/* triggers remain if the user has destroyed their session */
 	triggers_forget(is_left_over);
 	for_each(end);
 }

@@ -339,9 +339,9 @@ static bool selects(const char *name, const char *tracepoint)
 }
 
 /*
- * Enables an event. Two kinds of events are recorded for all processes:
- * sched_switch and sched_waking, also if a wildcard selects them among others; and
- * LTTng's state dump, a list of processes that another process makes.
+ * Enables an event. sched_switch and sched_waking are recorded for all processes,
+ * even if a wildcard selects them together with other events. So is LTTng's state
+ * dump, because a process that is not recorded writes it.
  */
 static bool record_event(struct record *record, const char *name)
 {
