@@ -53,6 +53,14 @@ enum lttng_trigger_status lttng_trigger_get_name(const struct lttng_trigger *tri
 	return **name ? LTTNG_TRIGGER_STATUS_OK : LTTNG_TRIGGER_STATUS_UNSET;
 }
 
+static int started[8], nr_started;
+
+static void end_all(void)
+{
+	while (nr_started)
+		kill(started[--nr_started], SIGKILL);
+}
+
 /* A process of this name. With @hidden, other processes of its user cannot read its program. */
 static int start(const char *name, bool hidden)
 {
@@ -74,6 +82,7 @@ static int start(const char *name, bool hidden)
 	close(ready[1]);
 	if (read(ready[0], &byte, 1))
 		exit(1);
+	started[nr_started++] = pid;
 	return pid;
 }
 
@@ -110,7 +119,8 @@ int main(void)
 	say(gone[3], "triggers of a recorder whose PID another program has are removed");
 	say(!gone[4] && !gone[5] && !gone[6], "other triggers stay");
 
-	/* root may read every program */
+	/* root may read every program; another user may not end root's processes */
+	end_all();
 	if (!getuid() && (setgid(65534) || setuid(65534)))
 		return 1;
 	daemon = start("lttng-sessiond", true);
@@ -121,6 +131,7 @@ int main(void)
 	say(!left_out(filter, hidden) && !left_out(filter, plain), "triggers fire for other processes");
 	say(left_out(filter, getpid()) && strstr(filter, " && (a == 1) && (b == 2)"),
 	    "a trigger's filter has the expression and the processes that are recorded");
+	end_all();
 	return 0;
 }
 END_C
