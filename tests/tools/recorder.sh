@@ -17,7 +17,8 @@ cd "$(dirname "$0")" || exit 1
 . ../vm/lib/tap.sh
 tools=$PWD/../../tools
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+sleeper=
+trap 'kill $sleeper 2>/dev/null; rm -rf "$work"' EXIT
 
 cat >"$work/recorder.c" <<'END_C'
 #include <fcntl.h>
@@ -177,6 +178,7 @@ is "$(recorded 'sched_wak*')$(filter_of 'sched_wak*')" "sched_switch:  sched_wak
 is "$(recorded 'syscall:sched_*')$(filter_of 'syscall:sched_*')" "sched_switch:  sched_waking:  interrupts:  $mine;" \
 	"a wildcard for system calls selects no event of the scheduler"
 kill $sleeper
+sleeper=
 
 # ------------------------------------------------ firings
 FIRINGS=20 record -q --flight --trigger signal -- true
