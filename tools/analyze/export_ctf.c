@@ -64,8 +64,7 @@ struct ctf_state {
 
 static void add_change(struct ctf_state *state, const struct sample *sample, bool ends)
 {
-	if ((sample->kind != SAMPLE_SYSCALL && sample->kind != SAMPLE_OFF_CPU) ||
-	    sample->thread == SAMPLE_NO_THREAD)
+	if (!sample_is_slice(sample))
 		return;
 	if (state->nr_changes == state->cap_changes) {
 		state->cap_changes = state->cap_changes * 2 + 16;

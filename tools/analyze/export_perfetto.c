@@ -307,16 +307,9 @@ static void put_woken(struct perfetto_state *state, const struct sample *sample)
 	end_event(state, at);
 }
 
-/* Else the sample is an instant. */
-static bool is_slice(const struct sample *sample)
-{
-	return sample->kind != SAMPLE_EVENT && sample->kind != SAMPLE_CPU &&
-	       sample->thread != SAMPLE_NO_THREAD;
-}
-
 static void sample_begins(const struct sample *sample, const bt_event *event, void *data)
 {
-	if (is_slice(sample))
+	if (sample_is_slice(sample))
 		put_event(data, sample, TYPE_SLICE_BEGIN, event);
 }
 
@@ -328,7 +321,7 @@ static void sample_ends(const struct sample *sample, const bt_event *event, void
 	if (sample->begin < 0 || (sample->kind == SAMPLE_EVENT &&
 				  !strcmp(state->samples->calls.string[sample->what], "sched_switch")))
 		return;
-	if (!is_slice(sample)) {
+	if (!sample_is_slice(sample)) {
 		put_event(state, sample, TYPE_INSTANT, sample->kind == SAMPLE_CPU ? NULL : event);
 	} else if (event) {	/* else the slice is open at the end of the trace */
 		put_event(state, sample, TYPE_SLICE_END, own ? event : NULL);

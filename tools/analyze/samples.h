@@ -83,6 +83,16 @@ struct sample {
 };
 
 /*
+ * Returns whether the sample lasts from an event to a later one of the same thread.
+ * Others are an instant, or their thread is not known. Not for SAMPLE_LOCK.
+ */
+static inline bool sample_is_slice(const struct sample *sample)
+{
+	return (sample->kind == SAMPLE_SYSCALL || sample->kind == SAMPLE_OFF_CPU) &&
+	       sample->thread != SAMPLE_NO_THREAD;
+}
+
+/*
  * Functions that are called for each sample. Any may be NULL. @event is the
  * event that begins or ends it.
  */
