@@ -15,7 +15,7 @@
  *   2. It lists all thread groups of the kernel, in all namespaces.
  *   3. It registers each process and reads its mappings. It queues the builds
  *	of unwind tables, and does not wait for them. It skips a process whose
- *	mmap_lock is taken: the stacks of that process end with "not ready".
+ *	mmap_lock is taken: the stacks of that process end with not_ready.
  *   4. It runs again for the processes that it skipped: after DELAY_MIN, then
  *	after twice as long each time, up to DELAY_MAX, until each is read or
  *	has ended. It takes at most about a tenth of a CPU for any number.

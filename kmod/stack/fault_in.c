@@ -7,7 +7,7 @@
  * was swapped out, or NUMA balancing has removed access to it. Then all later
  * stacks would end there as "unreadable" until the program itself accesses the
  * page. Likewise, a walk that needs a table part that is not built
- * (part_builder.c) ends as "not ready".
+ * (part_builder.c) ends as not_ready.
  *
  * Therefore the walk leaves a request, and the task faults in the pages, or
  * waits for the part, before it next returns to user mode. A request passes

@@ -81,7 +81,8 @@ enum kunwind_trust {
 	KUNWIND_TRUST_CFI = 1,		/* unwind information of the frame before */
 	KUNWIND_TRUST_URETPROBE = 2,	/* the same, in place of a return probe's trampoline */
 	KUNWIND_TRUST_SIGNAL = 3,	/* signal frame, recognized by its trampoline's code */
-	KUNWIND_TRUST_CODE = 4,		/* the code of the frame before: a proof */
+	KUNWIND_TRUST_CODE = 4,		/* the code of the frame before: evidence, which can mislead in
+					 * the cases that docs/limits.md lists ("Wrong frames") */
 	KUNWIND_TRUST_FP = 5,		/* a guess: the frame pointer */
 	KUNWIND_TRUST_SCAN = 6,		/* a guess: the nearest stack word that follows a call */
 	KUNWIND_NR_TRUSTS
