@@ -92,7 +92,7 @@ static int __init kunwind_init(void)
 	int err;
 
 	kunwind_events_init();	/* perf can already open the module's events */
-	err = kunwind_object_init();
+	err = kunwind_object_cache_init();
 	if (err)
 		goto out_stack_event;
 	err = kunwind_builder_init();
@@ -138,7 +138,7 @@ out_space:
 out_builder:
 	kunwind_builder_exit();
 out_object:
-	kunwind_object_exit();
+	kunwind_object_cache_exit();
 out_stack_event:
 	/* the events may be on already, also if init fails */
 	kunwind_sampler_exit();
@@ -155,7 +155,7 @@ static void __exit kunwind_exit(void)
 	let_go();
 	kunwind_callstack_exit();
 	kunwind_builder_exit();
-	kunwind_object_exit();
+	kunwind_object_cache_exit();
 }
 
 module_init(kunwind_init);

@@ -39,7 +39,7 @@ void kunwind_status_stats(struct kunwind_stats *stats)
 {
 	*stats = (struct kunwind_stats){ };
 	kunwind_process_stats(stats);
-	kunwind_object_stats(stats);
+	kunwind_object_cache_stats(stats);
 	kunwind_builder_stats(stats);
 	kunwind_result_stats(stats);
 	kunwind_callstack_stats(stats);
@@ -77,7 +77,7 @@ int kunwind_status_show(struct seq_file *m, void *data)
 	seq_printf(m, "param\tenabled\t%c\n", READ_ONCE(kunwind_enabled) ? 'Y' : 'N');
 	kunwind_system_wide_show(m);
 	kunwind_callstack_show_params(m);
-	kunwind_object_show_params(m);
+	kunwind_object_cache_show_params(m);
 	kunwind_memory_show_params(m);
 	kunwind_builder_show_params(m);
 	kunwind_space_show_params(m);
@@ -99,7 +99,7 @@ int kunwind_status_show(struct seq_file *m, void *data)
 		kunwind_object_show_dropped(m);
 		seq_printf(m, "stat\tmap_bytes\t%llu\n", kunwind_snapshot_bytes());
 		kunwind_memory_show(m);
-		kunwind_object_show(m);
+		kunwind_object_cache_show(m);
 	}
 	return fatal_signal_pending(current) ? -EINTR : 0;
 }

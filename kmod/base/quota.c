@@ -461,7 +461,7 @@ bool kunwind_quota_over_budget(struct kunwind_quota *quota)
 
 /* Only the turn to build parts: without a quota, compiling needs no turn. */
 static unsigned long nobodys_turns;
-DECLARE_WAIT_QUEUE_HEAD(kunwind_turns);
+DECLARE_WAIT_QUEUE_HEAD(kunwind_quota_turns);
 
 bool kunwind_quota_take_turn(struct kunwind_quota *quota, enum kunwind_turn turn)
 {
@@ -473,12 +473,12 @@ bool kunwind_quota_take_turn(struct kunwind_quota *quota, enum kunwind_turn turn
 void kunwind_quota_give_turn(struct kunwind_quota *quota, enum kunwind_turn turn)
 {
 	clear_bit_unlock(turn, quota ? &quota->turns : &nobodys_turns);
-	kunwind_turns_wake();
+	kunwind_quota_wake_turns();
 }
 
-void kunwind_turns_wake(void)
+void kunwind_quota_wake_turns(void)
 {
-	wake_up_all(&kunwind_turns);
+	wake_up_all(&kunwind_quota_turns);
 }
 
 void kunwind_quota_init(void)

@@ -125,9 +125,9 @@ bool __must_check kunwind_quota_take_turn(struct kunwind_quota *quota, enum kunw
 void kunwind_quota_give_turn(struct kunwind_quota *quota, enum kunwind_turn turn);
 
 /* Where jobs wait for a turn (job.c). */
-extern struct wait_queue_head kunwind_turns;
+extern struct wait_queue_head kunwind_quota_turns;
 /* Wakes these jobs: a turn may be free, or a job may need none any more. */
-void kunwind_turns_wake(void);
+void kunwind_quota_wake_turns(void);
 
 /* Call it before all other functions. */
 void kunwind_quota_init(void);

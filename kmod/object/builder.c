@@ -202,7 +202,7 @@ static enum kunwind_build_error build_table(struct build *build)
 	kvfree(build->data);
 	if (!build_error) {
 		kept = object->stats.bytes;
-		kunwind_object_built(object);
+		kunwind_object_cache_built(object);
 	}
 	kunwind_estimate_uncharge(object, build->charged, kept);
 	return build_error;
@@ -297,7 +297,7 @@ enum kunwind_build_error kunwind_builder_build_user(struct kunwind_object *objec
 	if (!build_error) {
 		kunwind_table_stats(object->table, &object->stats);
 		kept = object->stats.bytes;
-		kunwind_object_built(object);
+		kunwind_object_cache_built(object);
 	}
 	kunwind_estimate_uncharge(object, build.charged, kept);
 out:

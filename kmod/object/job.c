@@ -117,7 +117,7 @@ bool kunwind_job_take_turn(struct kunwind_job *job, enum kunwind_turn kind,
 {
 	job->kind = kind;
 	/* Timeout: nothing wakes a job when its object becomes unwanted. */
-	while (!wait_event_timeout(kunwind_turns,
+	while (!wait_event_timeout(kunwind_quota_turns,
 				   kunwind_jobs_stopping() || (urgent && urgent(data)) ||
 				   (job->has_turn = kunwind_object_take_turn(job->object, kind,
 									     &job->turn)),
@@ -141,7 +141,7 @@ bool kunwind_job_may_go_on(struct kunwind_job *job)
 void kunwind_jobs_stop(void)
 {
 	WRITE_ONCE(stopping, true);
-	kunwind_turns_wake();
+	kunwind_quota_wake_turns();
 }
 
 bool kunwind_jobs_stopping(void)

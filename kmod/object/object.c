@@ -72,6 +72,18 @@ struct kunwind_object kunwind_object_anonymous = {
 
 static atomic64_t nr_dropped;		/* objects that no process used when they left their queue */
 
+void kunwind_object_put(struct kunwind_object *object)
+{
+	LIST_HEAD(dead);
+
+	/* The static objects keep their first reference for ever. */
+	if (!refcount_dec_and_lock(&object->users, &kunwind_objects_lock))
+		return;
+	kunwind_object_cache_last_put(object, &dead);
+	spin_unlock(&kunwind_objects_lock);
+	kunwind_object_cache_free_dead(&dead);
+}
+
 bool kunwind_object_unwanted(struct kunwind_object *object)
 {
 	bool unwanted = false;
@@ -356,7 +368,7 @@ void kunwind_object_offer(struct kunwind_object *object, struct kunwind_quota *q
 		kunwind_build_request_free(request);
 	if (queue)
 		kunwind_build_queue_put(queue);
-	kunwind_turns_wake();
+	kunwind_quota_wake_turns();
 }
 
 /*
@@ -382,7 +394,7 @@ static struct kunwind_object *make(const struct kunwind_object_key *key,
 		request = NULL;
 	}
 	if (!object)
-		object = kunwind_object_get(&kunwind_object_overflow);
+		object = kunwind_object_get(&kunwind_object_cache_overflow);
 	else if (file)
 		WRITE_ONCE(object->gone, !file_inode(file)->i_nlink);
 	spin_unlock(&kunwind_objects_lock);
@@ -393,7 +405,7 @@ static struct kunwind_object *make(const struct kunwind_object_key *key,
 		kunwind_build_request_free(request);
 	if (queue)
 		kunwind_build_queue_put(queue);
-	if (object == &kunwind_object_overflow)
+	if (object == &kunwind_object_cache_overflow)
 		kunwind_memory_refused();
 	return object;
 }

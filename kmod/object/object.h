@@ -2,7 +2,7 @@
 /*
  * object.h - ELF objects and their tables, one for each state of a file
  *
- * object_cache.h keeps them, and has kunwind_object_put().
+ * object_cache.h keeps them.
  */
 #ifndef _KUNWIND_OBJECT_H
 #define _KUNWIND_OBJECT_H
@@ -22,7 +22,7 @@ void kunwind_object_key_init(struct kunwind_object_key *key, struct file *file);
  * device, inode number and generation: enough for a mapping that has not
  * changed.
  */
-bool kunwind_object_of(const struct kunwind_object *object, const struct file *file);
+bool kunwind_object_key_matches(const struct kunwind_object *object, const struct file *file);
 
 /*
  * Return the object of a mapped file in its present state, or of the vDSO, with
@@ -65,6 +65,9 @@ static inline struct kunwind_object *kunwind_object_get(struct kunwind_object *o
 	refcount_inc(&object->users);
 	return object;
 }
+
+/* Gives a reference up. May sleep; not under kunwind_objects_lock. */
+void kunwind_object_put(struct kunwind_object *object);
 
 /*
  * Returns whether work on the object should end: the caller has the only

@@ -67,7 +67,7 @@ static unsigned int nr_objects;
 static u32 seed;
 DEFINE_SPINLOCK(kunwind_objects_lock);
 
-struct kunwind_object kunwind_object_overflow = {
+struct kunwind_object kunwind_object_cache_overflow = {
 	.users = REFCOUNT_INIT(1),
 	.state = KUNWIND_OBJECT_FAILED,
 	.build_error = KUNWIND_E_LIMIT,
@@ -195,16 +195,17 @@ static bool transient(const struct kunwind_object *object)
 	       (state == KUNWIND_OBJECT_REFUSED && READ_ONCE(object->build_error) == KUNWIND_E_LIMIT);
 }
 
-bool kunwind_object_stale(const struct kunwind_object *object, const struct kunwind_quota *quota)
+bool kunwind_object_cache_stale(const struct kunwind_object *object,
+				const struct kunwind_quota *quota)
 {
-	if (object == &kunwind_object_overflow)
+	if (object == &kunwind_object_cache_overflow)
 		return true;
 	return transient(object) && (time_after(jiffies, READ_ONCE(object->done_at) + RETRY) ||
 				     (object->over_share && object->quota != quota) ||
 				     (object->over_users && !quota));
 }
 
-static void last_put(struct kunwind_object *object, struct list_head *dead)
+void kunwind_object_cache_last_put(struct kunwind_object *object, struct list_head *dead)
 {
 	lockdep_assert_held(&kunwind_objects_lock);
 	if (hlist_unhashed(&object->node) || transient(object)) {
@@ -217,18 +218,6 @@ static void last_put(struct kunwind_object *object, struct list_head *dead)
 		else if (nr_idle > IDLE_MAX)
 			evict(first_idle(), dead);
 	}
-}
-
-void kunwind_object_put(struct kunwind_object *object)
-{
-	LIST_HEAD(dead);
-
-	/* The static objects keep their first reference for ever. */
-	if (!refcount_dec_and_lock(&object->users, &kunwind_objects_lock))
-		return;
-	last_put(object, &dead);
-	spin_unlock(&kunwind_objects_lock);
-	kunwind_object_cache_free_dead(&dead);
 }
 
 /*
@@ -325,7 +314,7 @@ struct kunwind_object *kunwind_object_cache_find(const struct kunwind_object_key
 	hlist_for_each_entry(object, bucket(key), node) {
 		if (memcmp(&object->key, key, sizeof(*key)))
 			continue;
-		if (kunwind_object_stale(object, quota)) {
+		if (kunwind_object_cache_stale(object, quota)) {
 			/* Its users keep it; later users get a new object. */
 			if (refcount_read(&object->users))
 				kunwind_object_cache_remove(object);
@@ -375,20 +364,20 @@ bool kunwind_object_cache_charge(struct kunwind_quota *quota)
 
 /* ---------------------------------------------------------------- status */
 
-void kunwind_object_built(struct kunwind_object *object)
+void kunwind_object_cache_built(struct kunwind_object *object)
 {
 	atomic64_add(object->stats.bytes, &table_bytes);
 	atomic64_add(object->stats.nr_rows, &table_rows);
 }
 
-void kunwind_object_stats(struct kunwind_stats *stats)
+void kunwind_object_cache_stats(struct kunwind_stats *stats)
 {
 	stats->objects += READ_ONCE(nr_objects);
 	stats->table_bytes += atomic64_read(&table_bytes);
 	stats->table_rows += atomic64_read(&table_rows);
 }
 
-void kunwind_object_show(struct seq_file *m)
+void kunwind_object_cache_show(struct seq_file *m)
 {
 	static const char *const states[] = {
 		[KUNWIND_OBJECT_PENDING] = "pending",
@@ -434,12 +423,12 @@ void kunwind_object_show(struct seq_file *m)
 	}
 }
 
-void kunwind_object_show_params(struct seq_file *m)
+void kunwind_object_cache_show_params(struct seq_file *m)
 {
 	seq_printf(m, "param\tmax_objects\t%u\n", READ_ONCE(max_objects));
 }
 
-int kunwind_object_init(void)
+int kunwind_object_cache_init(void)
 {
 	seed = get_random_u32();
 	kunwind_quota_init();
@@ -449,7 +438,7 @@ int kunwind_object_init(void)
 	return shrinker ? 0 : -ENOMEM;
 }
 
-void kunwind_object_exit(void)
+void kunwind_object_cache_exit(void)
 {
 	LIST_HEAD(dead);
 

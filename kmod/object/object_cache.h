@@ -2,8 +2,8 @@
 /*
  * object_cache.h - the known objects
  *
- * The lock, kunwind_object_overflow and the functions kunwind_object_cache_*()
- * are for object.c. All files use the others.
+ * The lock, kunwind_object_cache_overflow and all functions up to
+ * kunwind_object_cache_charge() are for object.c. All files use the others.
  */
 #ifndef _KUNWIND_OBJECT_CACHE_H
 #define _KUNWIND_OBJECT_CACHE_H
@@ -22,7 +22,7 @@ struct seq_file;
 extern spinlock_t kunwind_objects_lock;
 
 /* Stands for all objects without room or memory. FAILED, and always stale. */
-extern struct kunwind_object kunwind_object_overflow;
+extern struct kunwind_object kunwind_object_cache_overflow;
 
 /*
  * Callers of these hold the lock. After they have released it, they pass @dead
@@ -48,6 +48,12 @@ bool __must_check kunwind_object_cache_insert(struct kunwind_object *object,
 /* No lookup finds the object any more. Its users keep it. */
 void kunwind_object_cache_remove(struct kunwind_object *object);
 
+/*
+ * The last reference was dropped: keeps the object for the next process, or
+ * frees it.
+ */
+void kunwind_object_cache_last_put(struct kunwind_object *object, struct list_head *dead);
+
 /* Callers of these do not hold the lock. */
 
 /* Frees an object that is in no list and not counted in its quota. */
@@ -60,26 +66,24 @@ void kunwind_object_cache_free_dead(struct list_head *dead);
  */
 bool __must_check kunwind_object_cache_charge(struct kunwind_quota *quota);
 
-int kunwind_object_init(void);
+int kunwind_object_cache_init(void);
 /* All references must have been put. Frees the idle objects. */
-void kunwind_object_exit(void);
-
-/* Gives a reference up. May sleep; not under kunwind_objects_lock. */
-void kunwind_object_put(struct kunwind_object *object);
+void kunwind_object_cache_exit(void);
 
 /* Counts a new table, whose memory has been charged. For the builder. */
-void kunwind_object_built(struct kunwind_object *object);
+void kunwind_object_cache_built(struct kunwind_object *object);
 
 /*
  * Returns whether a new build of the object, for the user of @quota, may have
  * another result.
  */
-bool kunwind_object_stale(const struct kunwind_object *object, const struct kunwind_quota *quota);
+bool kunwind_object_cache_stale(const struct kunwind_object *object,
+				const struct kunwind_quota *quota);
 
 /* Adds to objects, table_bytes and table_rows. */
-void kunwind_object_stats(struct kunwind_stats *stats);
-void kunwind_object_show_params(struct seq_file *m);
+void kunwind_object_cache_stats(struct kunwind_stats *stats);
+void kunwind_object_cache_show_params(struct seq_file *m);
 /* Lines "stat" about idle objects, and the lines "object" and "parts". */
-void kunwind_object_show(struct seq_file *m);
+void kunwind_object_cache_show(struct seq_file *m);
 
 #endif /* _KUNWIND_OBJECT_CACHE_H */

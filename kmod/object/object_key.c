@@ -43,7 +43,7 @@ void kunwind_object_key_init(struct kunwind_object_key *key, struct file *file)
 		sb->s_export_op->encode_fh(inode, key->handle, &words, NULL);
 }
 
-bool kunwind_object_of(const struct kunwind_object *object, const struct file *file)
+bool kunwind_object_key_matches(const struct kunwind_object *object, const struct file *file)
 {
 	const struct inode *inode = file_inode(file);
 

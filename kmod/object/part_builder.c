@@ -120,7 +120,7 @@ static void parts_end(struct kunwind_part_builder *builder, enum kunwind_build_e
 		give_up(object);
 	}
 	kunwind_table_stats(object->table, &object->stats);
-	kunwind_object_built(object);
+	kunwind_object_cache_built(object);
 	kunwind_estimate_uncharge(object, builder->charged, object->stats.bytes);
 	WRITE_ONCE(object->building_parts, false);
 	kunwind_object_build_over(object);

@@ -89,7 +89,7 @@ int kunwind_part_wait(const struct mm_struct *mm, u64 addr, unsigned long timeou
 	struct part_wait wait = { .mm = mm, .addr = addr };
 
 	if (!is_over(&wait))
-		kunwind_turns_wake();
+		kunwind_quota_wake_turns();
 	if (!kunwind_part_builder_wait(is_over, &wait, timeout))
 		wait.state = part_state(mm, addr, timeout);
 	switch (wait.state) {

@@ -101,9 +101,9 @@ static bool known(const struct reading *r, const struct vm_area_struct *vma,
 	object = old->detail[i].object;
 	if (old->ranges.range[i].start != piece->start || old->ranges.range[i].end != piece->end ||
 	    kunwind_range_is_dead(&old->ranges.range[i]) || old->detail[i].offset != piece->offset ||
-	    object->jit || kunwind_object_stale(object, r->new->quota))
+	    object->jit || kunwind_object_cache_stale(object, r->new->quota))
 		return false;
-	if (vma->vm_file ? !kunwind_object_of(object, vma->vm_file) : object->key.dev)
+	if (vma->vm_file ? !kunwind_object_key_matches(object, vma->vm_file) : object->key.dev)
 		return false;
 	if (vma->vm_file && !file_inode(vma->vm_file)->i_nlink)
 		WRITE_ONCE(object->gone, true);

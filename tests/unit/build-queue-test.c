@@ -146,9 +146,9 @@ static void test_take_over(void)
 	begin();
 	a = get_file(0, alice);
 	begins(alice, &wanted);
-	kunwind_turns.woken = 0;
+	kunwind_quota_turns.woken = 0;
 	b = get_file(0, bob);
-	tap_ok(a == b && time_quota(a) == alice && nr_requests(a) == 2 && kunwind_turns.woken == 1 &&
+	tap_ok(a == b && time_quota(a) == alice && nr_requests(a) == 2 && kunwind_quota_turns.woken == 1 &&
 	       nr_works == 1,
 	       "take over: within the budget, the first user is charged for the build's time");
 	over_budget(alice);

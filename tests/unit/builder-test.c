@@ -177,7 +177,7 @@ void kunwind_memory_refused(void) { refused++; }
 static unsigned int built, built_over, told, answered, cancelled, started;
 static bool stops, in_parts;
 static unsigned int may_go_on;		/* how often a job may go on */
-void kunwind_object_built(struct kunwind_object *of) { (void)of; built++; }
+void kunwind_object_cache_built(struct kunwind_object *of) { (void)of; built++; }
 void kunwind_object_build_over(struct kunwind_object *of) { (void)of; built_over++; }
 static void is_told(void) { told++; }
 static const struct kunwind_result_listener listens = { .done = is_told };

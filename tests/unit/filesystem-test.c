@@ -89,16 +89,16 @@ static void test_key(void)
 
 	inode.i_size = 5;
 	inode.i_ctime.tv_nsec = 6;
-	tap_ok(kunwind_object_of(&object, &file),
+	tap_ok(kunwind_object_key_matches(&object, &file),
 	       "key: a file with another size and change time is the same file");
 	inode.i_ino++;
-	tap_ok(!kunwind_object_of(&object, &file), "key: another inode number is another file");
+	tap_ok(!kunwind_object_key_matches(&object, &file), "key: another inode number is another file");
 	inode.i_ino--;
 	inode.i_generation++;
-	tap_ok(!kunwind_object_of(&object, &file), "key: another generation is another file");
+	tap_ok(!kunwind_object_key_matches(&object, &file), "key: another generation is another file");
 	inode.i_generation--;
 	inode.i_sb = &other;
-	tap_ok(!kunwind_object_of(&object, &file), "key: another device is another file");
+	tap_ok(!kunwind_object_key_matches(&object, &file), "key: another device is another file");
 	inode.i_sb = &sb;
 }
 

@@ -158,9 +158,9 @@ static void test_turns(void)
 	tap_ok(kunwind_job_take_turn(&first, KUNWIND_TURN_COMPILE, NULL, NULL) && first.has_turn,
 	       "turns: the first job gets its turn at once");
 	while_waiting = first_ends;
-	woken = kunwind_turns.woken;
+	woken = kunwind_quota_turns.woken;
 	tap_ok(kunwind_job_take_turn(&second, KUNWIND_TURN_COMPILE, NULL, NULL) && second.has_turn &&
-	       kunwind_turns.woken > woken,
+	       kunwind_quota_turns.woken > woken,
 	       "turns: a user's second job gets its turn when the first ends and wakes it");
 	kunwind_job_begin(&first, &object, MS);
 	tap_ok(kunwind_job_take_turn(&first, KUNWIND_TURN_PARTS, NULL, NULL),

@@ -165,7 +165,7 @@ void kunwind_object_set_name(struct kunwind_object *object, struct kunwind_name 
 	(void)object;
 	named += name->quota == &user;
 }
-bool kunwind_object_of(const struct kunwind_object *object, const struct file *file)
+bool kunwind_object_key_matches(const struct kunwind_object *object, const struct file *file)
 {
 	return object->key.ino == file->object->key.ino;
 }
@@ -174,7 +174,8 @@ void kunwind_object_offer(struct kunwind_object *object, struct kunwind_quota *q
 {
 	offered += file && object == file->object && quota == &user;
 }
-bool kunwind_object_stale(const struct kunwind_object *object, const struct kunwind_quota *quota)
+bool kunwind_object_cache_stale(const struct kunwind_object *object,
+				const struct kunwind_quota *quota)
 {
 	(void)quota;
 	return object == &stale_object;

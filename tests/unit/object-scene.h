@@ -143,7 +143,7 @@ static void build_object(struct kunwind_object *object)
 			object->table = kunwind_alloc(1024);
 			object->stats.bytes = TABLE;
 			object->stats.nr_rows = 10;
-			kunwind_object_built(object);
+			kunwind_object_cache_built(object);
 		}
 	}
 	object->done_at = jiffies;
@@ -208,7 +208,7 @@ static void begin(void)
 	ends_with = KUNWIND_OK;
 	alice = user(1001);
 	bob = user(1002);
-	kunwind_object_init();
+	kunwind_object_cache_init();
 }
 
 static struct kunwind_object *get_file(unsigned int i, struct kunwind_quota *quota)
@@ -250,7 +250,7 @@ static void end(const char *what)
 		       alice->refs, bob->refs);
 	kunwind_quota_put(alice);
 	kunwind_quota_put(bob);
-	kunwind_object_exit();
+	kunwind_object_cache_exit();
 	memset(quotas, 0, sizeof(quotas));
 }
 

@@ -23,7 +23,8 @@ static void test_states(void)
 	kunwind_object_put(b);
 	tap_ok(nr_idle == 1 && idle_bytes == TABLE, "states: an object without users is kept");
 	a = get_file(0, alice);
-	tap_ok(a == b && built == 1 && !nr_idle && !idle_bytes, "states: a kept object is used again");
+	tap_ok(a == b && built == 1 && !nr_idle && !idle_bytes,
+	       "states: a kept object is used again");
 	inodes[0].i_ctime.tv_nsec++;
 	c = get_file(0, alice);
 	tap_ok(c != a && a->gone && nr_objects == 2, "states: a changed file has a new object");
@@ -69,7 +70,8 @@ static void test_idle_share(void)
 	before = built;
 	for (i = 0; i < 4; i++)
 		once(i, i < 3 ? NULL : bob);
-	tap_ok(built == before, "idle share: a user's kept tables do not displace those of other users");
+	tap_ok(built == before,
+	       "idle share: a user's kept tables do not displace those of other users");
 	once(5, alice);
 	tap_ok(built == before, "idle share: a user's last object is still kept");
 	inodes[5].i_ino = 1000;
@@ -97,14 +99,17 @@ static void test_retry(void)
 	ends_with = KUNWIND_E_NOMEM;
 	a = get_file(0, NULL);
 	build_all();
-	tap_ok(!kunwind_object_stale(a, NULL), "retry: a failed build is not repeated at once");
+	tap_ok(!kunwind_object_cache_stale(a, NULL),
+	       "retry: a failed build is not repeated at once");
 	b = get_file(0, NULL);
 	tap_ok(a == b, "retry: a new mapping of the file uses the failed object");
 	jiffies += 5 * HZ;
-	tap_ok(!kunwind_object_stale(a, NULL), "retry: a failed build is not repeated before five seconds");
+	tap_ok(!kunwind_object_cache_stale(a, NULL),
+	       "retry: a failed build is not repeated before five seconds");
 	jiffies++;
 	ends_with = KUNWIND_OK;
-	tap_ok(kunwind_object_stale(a, NULL), "retry: a failed build is repeated after five seconds");
+	tap_ok(kunwind_object_cache_stale(a, NULL),
+	       "retry: a failed build is repeated after five seconds");
 	kunwind_object_put(b);
 	b = get_file(0, NULL);
 	build_all();
@@ -116,8 +121,8 @@ static void test_retry(void)
 	max_user_table_mb = 0;
 	a = get_file(1, alice);
 	build_all();
-	tap_ok(a->over_share && !kunwind_object_stale(a, alice) && kunwind_object_stale(a, bob) &&
-	       kunwind_object_stale(a, NULL),
+	tap_ok(a->over_share && !kunwind_object_cache_stale(a, alice) && kunwind_object_cache_stale(a, bob) &&
+	       kunwind_object_cache_stale(a, NULL),
 	       "retry: a table over one user's share is built at once for another user");
 	kunwind_object_put(a);
 	max_table_mb = max_user_table_mb = 1;
@@ -126,7 +131,7 @@ static void test_retry(void)
 	a = get_file(3, alice);
 	build_all();
 	tap_ok(kunwind_object_state(a) == KUNWIND_OBJECT_REFUSED && !a->over_share &&
-	       !kunwind_object_stale(a, alice) && !kunwind_object_stale(a, bob),
+	       !kunwind_object_cache_stale(a, alice) && !kunwind_object_cache_stale(a, bob),
 	       "retry: a table over the limit of all users is not built at once for another user");
 	b = get_file(3, NULL);
 	build_all();
@@ -138,7 +143,7 @@ static void test_retry(void)
 		abort();
 	a = get_file(4, NULL);
 	build_all();
-	tap_ok(kunwind_object_state(a) == KUNWIND_OBJECT_REFUSED && !kunwind_object_stale(a, NULL),
+	tap_ok(kunwind_object_state(a) == KUNWIND_OBJECT_REFUSED && !kunwind_object_cache_stale(a, NULL),
 	       "retry: a table over the limit for CAP_SYS_ADMIN is not built again at once");
 	kunwind_object_put(a);
 	kunwind_memory_uncharge(NULL, (1 << 20) - TABLE / 2);
@@ -146,7 +151,8 @@ static void test_retry(void)
 	a = get_file(2, NULL);
 	build_all();
 	jiffies += RETRY + 1;
-	tap_ok(!kunwind_object_stale(a, NULL), "retry: a file without unwind information is not built again");
+	tap_ok(!kunwind_object_cache_stale(a, NULL),
+	       "retry: a file without unwind information is not built again");
 	kunwind_object_put(a);
 	end("retry");
 }
@@ -160,16 +166,19 @@ static void test_limits(void)
 	max_objects = 8;
 	for (i = 0; i < 4; i++)
 		o[i] = get_file(i, alice);
-	tap_ok(o[0] != &kunwind_object_overflow && o[1] != &kunwind_object_overflow &&
-	       o[2] == &kunwind_object_overflow && o[3] == &kunwind_object_overflow && alice->objects == 2,
+	tap_ok(o[0] != &kunwind_object_cache_overflow && o[1] != &kunwind_object_cache_overflow &&
+	       o[2] == &kunwind_object_cache_overflow && o[3] == &kunwind_object_cache_overflow &&
+	       alice->objects == 2,
 	       "limits: a user has at most a quarter of all objects");
-	tap_ok(kunwind_object_stale(o[2], alice), "limits: a refused object is tried again at each scan");
+	tap_ok(kunwind_object_cache_stale(o[2], alice),
+	       "limits: a refused object is tried again at each scan");
 	for (i = 4; i < 10; i++)
 		o[i] = get_file(i, NULL);
-	tap_ok(o[9] != &kunwind_object_overflow && nr_objects == 8,
+	tap_ok(o[9] != &kunwind_object_cache_overflow && nr_objects == 8,
 	       "limits: CAP_SYS_ADMIN may have the rest");
 	o[10] = get_file(10, NULL);
-	tap_ok(o[10] == &kunwind_object_overflow && nr_objects == 8, "limits: no object beyond max_objects");
+	tap_ok(o[10] == &kunwind_object_cache_overflow && nr_objects == 8,
+	       "limits: no object beyond max_objects");
 	build_all();
 	for (i = 0; i < 11; i++)
 		kunwind_object_put(o[i]);
@@ -189,7 +198,7 @@ static void test_limits(void)
 		o[i] = get_file(i, NULL);
 	o[6] = get_file(6, alice);
 	o[7] = get_file(7, NULL);
-	tap_ok(o[6] == &kunwind_object_overflow && o[7] != &kunwind_object_overflow,
+	tap_ok(o[6] == &kunwind_object_cache_overflow && o[7] != &kunwind_object_cache_overflow,
 	       "limits: the last quarter of all objects is for CAP_SYS_ADMIN");
 	build_all();
 	for (i = 0; i < 8; i++)
@@ -229,7 +238,8 @@ static void test_shrinker(void)
 	unsigned int i;
 
 	begin();
-	tap_ok(shrinker_count(NULL, &sc) == SHRINK_EMPTY, "shrinker: it reports that nothing can be freed");
+	tap_ok(shrinker_count(NULL, &sc) == SHRINK_EMPTY,
+	       "shrinker: it reports that nothing can be freed");
 	for (i = 0; i < 10; i++)
 		once(i, alice);
 	tap_ok(shrinker_count(NULL, &sc) == 10 + 10 * TABLE / PAGE_SIZE,
@@ -264,9 +274,11 @@ static void test_names(void)
 	       !strcmp(kunwind_object_path(a, of_bob), "/tmp/evil"),
 	       "names: an object shows the name that the process has");
 	kunwind_object_set_name(a, of_bob);
-	tap_ok(!a->name, "names: the object does not take a name from a user who is not charged for it");
+	tap_ok(!a->name,
+	       "names: the object does not take a name from a user who is not charged for it");
 	kunwind_object_set_name(a, of_alice);
-	tap_ok(a->name == of_alice, "names: the object takes the name from the user who is charged for it");
+	tap_ok(a->name == of_alice,
+	       "names: the object takes the name from the user who is charged for it");
 	b = get_file(0, bob);
 	kunwind_object_next(list_entry(queues.prev, struct kunwind_build_queue, node), bob,
 			    &wanted);
@@ -278,15 +290,17 @@ static void test_names(void)
 	       "names: the object keeps its name when another user is charged");
 	kunwind_object_set_name(a, of_alice);
 	kunwind_object_set_name(a, of_bob);
-	tap_ok(a->name == of_bob, "names: the next mapping of the user who is charged now sets the name");
+	tap_ok(a->name == of_bob,
+	       "names: the next mapping of the user who is charged now sets the name");
 	kunwind_object_set_name(a, of_root);
 	taken = kunwind_objects_lock.taken;
 	kunwind_object_set_name(a, of_bob);
 	kunwind_object_set_name(a, again);
 	tap_ok(a->name == of_root && kunwind_objects_lock.taken == taken,
 	       "names: a name from CAP_SYS_ADMIN wins and stays, without a lock");
-	kunwind_object_set_name(&kunwind_object_overflow, of_root);
-	tap_ok(!kunwind_object_overflow.name, "names: the object for files over the limit has none");
+	kunwind_object_set_name(&kunwind_object_cache_overflow, of_root);
+	tap_ok(!kunwind_object_cache_overflow.name,
+	       "names: the object for files over the limit has none");
 	kunwind_name_put(of_alice);
 	kunwind_name_put(of_bob);
 	kunwind_name_put(of_root);
@@ -326,7 +340,7 @@ static void test_show(void)
 	kunwind_name_put(name);
 	a->stats.nr_rows = 7;	/* the builder writes it before the table is ready */
 	m.used = 0;
-	kunwind_object_show(&m);
+	kunwind_object_cache_show(&m);
 	tap_ok(strstr(m.text, "object\tpending\t-\t0\t0\t"),
 	       "status: an object that is built has no rows yet");
 	a->stats.nr_rows = 0;
@@ -334,13 +348,13 @@ static void test_show(void)
 	a->building_parts = true;
 	refcount_inc(&a->users);	/* as part_builder.c holds it */
 	m.used = 0;
-	kunwind_object_show(&m);
+	kunwind_object_cache_show(&m);
 	tap_ok(strstr(m.text, "object\tready\tok\t10\t100000\t1\t"),
 	       "status: the builder of parts is no user of the object");
 	a->building_parts = false;
 	kunwind_object_put(a);
 	m.used = 0;
-	kunwind_object_show(&m);
+	kunwind_object_cache_show(&m);
 	tap_ok(strstr(m.text, "object\tready\tok\t10\t100000\t1\ta\\012object\\011forged\\134\n"),
 	       "status: a name cannot add a line or a field");
 	/* long names */
@@ -351,10 +365,10 @@ static void test_show(void)
 	}
 	status_full = true;
 	m.used = 0;
-	kunwind_object_show(&m);
+	kunwind_object_cache_show(&m);
 	status_full = false;
 	tap_ok(!strstr(m.text, "\nobject\t"), "status: no object if the buffer is full");
-	kunwind_object_stats(&stats);
+	kunwind_object_cache_stats(&stats);
 	tap_ok(stats.objects == 1 && stats.table_bytes == TABLE && stats.table_rows == 10,
 	       "status: objects, bytes and rows are counted");
 	kunwind_object_put(a);
@@ -373,7 +387,8 @@ static void test_jit(void)
 		if (IS_ERR(o[nr]))
 			break;
 	}
-	tap_ok(nr == 4 && o[nr] == ERR_PTR(-ENOSPC), "jit: a user has at most a quarter of all objects");
+	tap_ok(nr == 4 && o[nr] == ERR_PTR(-ENOSPC),
+	       "jit: a user has at most a quarter of all objects");
 	for (i = 0; i < nr; i++) {
 		o[i]->state = KUNWIND_OBJECT_READY;
 		kunwind_object_put(o[i]);

@@ -76,7 +76,7 @@ bool kunwind_job_may_go_on(struct kunwind_job *job)
 	job->left -= min(job->left, used_each);
 	return job->left;
 }
-void kunwind_turns_wake(void) { }
+void kunwind_quota_wake_turns(void) { }
 void kunwind_result_set(struct kunwind_object *of, enum kunwind_build_error build_error)
 {
 	of->build_error = conclusion = build_error;
@@ -100,7 +100,7 @@ bool kunwind_object_has_users(struct kunwind_object *of)
 					TEXT_LO + 0x10 * (NR_PARTS - 1));
 	return refcount_read(&of->users) > 1;
 }
-void kunwind_object_built(struct kunwind_object *of) { (void)of; built++; }
+void kunwind_object_cache_built(struct kunwind_object *of) { (void)of; built++; }
 void kunwind_object_build_over(struct kunwind_object *of) { (void)of; }
 void kunwind_object_put(struct kunwind_object *of) { (void)of; given_back++; }
 void kunwind_result_rules_gone(void) { rules_gone++; }
