@@ -5,7 +5,9 @@
  *
  * One sum stays within max_table_mb: the tables; the memory that running builds
  * may need, estimated from the size of the section before they begin; and the
- * lists of mappings with the names of their files. Not counted: some 300 bytes
+ * lists of mappings with the names of their files. All of these count with the
+ * bytes that the allocator gives, which may be twice those that were asked for
+ * (kunwind_memory_alloc(); tables: kunwind_alloc_size()). Not counted: some 300 bytes
  * for a process and 2 KB for an object, because their numbers have limits of
  * their own: max_processes (by default 10 MB in all), and max_objects (32 MB;
  * object_cache.c says which objects it bounds).
@@ -15,9 +17,12 @@
  * fails, kunwind_memory_make_room() calls object_cache.c to free idle objects.
  */
 #include <linux/atomic.h>
+#include <linux/mm.h>
 #include <linux/moduleparam.h>
 #include <linux/seq_file.h>
+#include <linux/slab.h>
 
+#include "../compat/mm.h"
 #include "memory_limit.h"
 
 static unsigned int max_table_mb = 512;
@@ -66,6 +71,36 @@ int kunwind_memory_make_room(struct kunwind_quota *quota, size_t bytes)
 	int err = kunwind_memory_charge(quota, bytes);
 
 	return err ? reclaim(quota, bytes) : 0;
+}
+
+void *kunwind_memory_alloc(struct kunwind_quota *quota, size_t size, gfp_t gfp, size_t *charged)
+{
+	const size_t most = kunwind_kmalloc_size(size);
+	int err;
+	void *p;
+
+	if (gfpflags_allow_blocking(gfp))
+		err = kunwind_memory_make_room(quota, most);
+	else
+		err = kunwind_memory_charge(quota, most);
+	if (err) {
+		kunwind_memory_refused();
+		return NULL;
+	}
+	/* kvmalloc() may only be called where it may sleep. */
+	if (gfpflags_allow_blocking(gfp))
+		p = kvzalloc(size, gfp | __GFP_NOWARN);
+	else
+		p = kzalloc(size, gfp | __GFP_NOWARN);
+	*charged = !p ? 0 : is_vmalloc_addr(p) ? PAGE_ALIGN(size) : most;
+	kunwind_memory_uncharge(quota, most - *charged);
+	return p;
+}
+
+void kunwind_memory_free(struct kunwind_quota *quota, void *p, size_t charged)
+{
+	kvfree(p);
+	kunwind_memory_uncharge(quota, charged);
 }
 
 void kunwind_memory_set_reclaim(int (*function)(struct kunwind_quota *quota, size_t bytes))

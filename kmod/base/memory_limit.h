@@ -13,6 +13,16 @@
 struct seq_file;
 
 /*
+ * Returns @size bytes of zeroed memory, charged to @quota (may be NULL) and to
+ * the sum of all users. NULL: no memory, or over a limit, which is counted.
+ * *@charged: the bytes that the allocator gave, which are charged: up to twice
+ * @size. Any context that allows @gfp (GFP_KERNEL or GFP_ATOMIC).
+ */
+void *kunwind_memory_alloc(struct kunwind_quota *quota, size_t size, gfp_t gfp, size_t *charged);
+/* Frees @p and uncharges it. May sleep. */
+void kunwind_memory_free(struct kunwind_quota *quota, void *p, size_t charged);
+
+/*
  * Charges @bytes to the sum of all users, and to @quota unless it is NULL.
  * Returns 0; or, with nothing charged, -EDQUOT: the user would exceed
  * max_user_table_mb; otherwise -ENOSPC: the sum would exceed max_table_mb. Any

@@ -28,6 +28,7 @@
 #include <linux/uaccess.h>
 #include <asm/vdso.h>
 
+#include "../compat/mm.h"
 #include "builder.h"
 #include "estimate.h"
 #include "filesystem.h"
@@ -182,7 +183,7 @@ static enum kunwind_build_error build_table(struct build *build)
 		return KUNWIND_E_LIMIT;
 	/* A table takes a third of its section, its draft no more than that. */
 	limit = size + TABLE_SLACK;
-	build_error = charge(build, size + 2 * limit);
+	build_error = charge(build, kunwind_kmalloc_size(size) + 2 * limit);
 	if (build_error)
 		return build_error;
 	build->data = kvmalloc(size, GFP_KERNEL | __GFP_NOWARN);
@@ -239,7 +240,8 @@ static bool copy_present(u8 *to, const u8 __user *from, size_t size)
 static enum kunwind_build_error copy_in(struct build *build, struct kunwind_section *section,
 					const void __user *from, size_t limit, bool *absent)
 {
-	enum kunwind_build_error build_error = charge(build, section->size + 2 * limit);
+	enum kunwind_build_error build_error =
+		charge(build, kunwind_kmalloc_size(section->size) + 2 * limit);
 	u8 *data;
 
 	*absent = false;

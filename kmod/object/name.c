@@ -38,19 +38,13 @@ static struct kunwind_name *name_alloc(const char *path, struct kunwind_quota *q
 {
 	size_t len = strlen(path) + 1;
 	struct kunwind_name *name;
-	size_t size = struct_size(name, path, len);
+	size_t charged;
 
-	if (kunwind_memory_make_room(quota, size)) {
-		kunwind_memory_refused();
+	name = kunwind_memory_alloc(quota, struct_size(name, path, len), GFP_KERNEL, &charged);
+	if (!name)
 		return NULL;
-	}
-	name = kmalloc(size, GFP_KERNEL | __GFP_NOWARN);
-	if (!name) {
-		kunwind_memory_uncharge(quota, size);
-		return NULL;
-	}
 	refcount_set(&name->refs, 1);
-	name->size = size;
+	name->size = charged;
 	name->quota = kunwind_quota_get(quota);
 	memcpy(name->path, path, len);
 	return name;
@@ -103,9 +97,11 @@ void kunwind_name_show(struct seq_file *m, const char *path)
 
 void kunwind_name_put(struct kunwind_name *name)
 {
+	struct kunwind_quota *quota;
+
 	if (!name || !refcount_dec_and_test(&name->refs))
 		return;
-	kunwind_memory_uncharge(name->quota, name->size);
-	kunwind_quota_put(name->quota);
-	kfree(name);
+	quota = name->quota;
+	kunwind_memory_free(quota, name, name->size);
+	kunwind_quota_put(quota);
 }

@@ -39,25 +39,10 @@ struct kunwind_snapshot *kunwind_snapshot_alloc(u32 room, struct kunwind_quota *
 {
 	size_t size = snapshot_size(room);
 	struct kunwind_snapshot *snapshot;
-	int err;
 
-	if (gfpflags_allow_blocking(gfp))
-		err = kunwind_memory_make_room(quota, size);
-	else
-		err = kunwind_memory_charge(quota, size);
-	if (err) {
-		kunwind_memory_refused();
+	snapshot = kunwind_memory_alloc(quota, size, gfp, &size);
+	if (!snapshot)
 		return NULL;
-	}
-	/* kvmalloc() may only be called where it may sleep. */
-	if (gfpflags_allow_blocking(gfp))
-		snapshot = kvzalloc(size, gfp | __GFP_NOWARN);
-	else
-		snapshot = kzalloc(size, gfp | __GFP_NOWARN);
-	if (!snapshot) {
-		kunwind_memory_uncharge(quota, size);
-		return NULL;
-	}
 	atomic64_add(size, &map_bytes);
 	snapshot->size = size;
 	snapshot->quota = kunwind_quota_get(quota);
@@ -69,6 +54,7 @@ struct kunwind_snapshot *kunwind_snapshot_alloc(u32 room, struct kunwind_quota *
 
 void kunwind_snapshot_destroy(struct kunwind_snapshot *snapshot)
 {
+	struct kunwind_quota *quota = snapshot->quota;
 	u32 i;
 
 	for (i = 0; i < snapshot->ranges.nr; i++) {
@@ -76,9 +62,8 @@ void kunwind_snapshot_destroy(struct kunwind_snapshot *snapshot)
 		kunwind_object_put(snapshot->detail[i].object);
 	}
 	atomic64_sub(snapshot->size, &map_bytes);
-	kunwind_memory_uncharge(snapshot->quota, snapshot->size);
-	kunwind_quota_put(snapshot->quota);
-	kvfree(snapshot);
+	kunwind_memory_free(quota, snapshot, snapshot->size);
+	kunwind_quota_put(quota);
 }
 
 u64 kunwind_snapshot_bytes(void)

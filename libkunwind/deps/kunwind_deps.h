@@ -8,8 +8,8 @@
  *              unlikely, __always_inline, noinline, __must_check, fallthrough,
  *              min, max, ARRAY_SIZE, kunwind_walk_attr (kernel: notrace),
  *              kunwind_unset, kunwind_index (clamps an index without a branch)
- *   memory     kunwind_alloc (zeroed, may sleep), kunwind_free, memcpy, memset,
- *              memcmp, memmove
+ *   memory     kunwind_alloc (zeroed, may sleep), kunwind_free,
+ *              kunwind_alloc_size, memcpy, memset, memcmp, memmove
  *   reader     struct kunwind_mem, kunwind_mem_space, kunwind_mem_fs,
  *              kunwind_mem_begin, kunwind_mem_read, kunwind_mem_end
  *   signals    kunwind_mem_handler
@@ -67,6 +67,13 @@ static inline void *kunwind_alloc(size_t size)
 static inline void kunwind_free(void *p)
 {
 	free(p);
+}
+
+/* How many bytes kunwind_alloc(@size) took when it returned @p. The kernel's takes more. */
+static inline size_t kunwind_alloc_size(const void *p, size_t size)
+{
+	(void)p;
+	return size;
 }
 
 /* Lets other tasks run; called in long loops, where sleeping is allowed. */

@@ -469,7 +469,7 @@ static s64 estimate(void)		/* what a build charges at first */
 {
 	const s64 size = data.elf.eh_size + data.elf.debug_size;
 
-	return size + 2 * (size + TABLE_SLACK);
+	return kunwind_kmalloc_size(size) + 2 * (size + TABLE_SLACK);
 }
 
 /* Another build, which used the room, ends. */

@@ -90,6 +90,7 @@ int kunwind_memory_make_room(struct kunwind_quota *quota, size_t bytes)
 int kunwind_memory_charge(struct kunwind_quota *quota, size_t bytes) { (void)quota, (void)bytes; return 0; }
 void kunwind_memory_uncharge(struct kunwind_quota *quota, size_t bytes) { (void)quota, (void)bytes; }
 void kunwind_memory_refused(void) { }
+#include "memory.h"
 void kunwind_name_put(struct kunwind_name *name) { (void)name; }
 void kunwind_reap(struct kunwind_reap *reap, void (*free)(struct kunwind_reap *reap)) { free(reap); }
 

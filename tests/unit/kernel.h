@@ -54,6 +54,7 @@
 #define AT_ENTRY			9
 #define PAGE_SHIFT			12
 #define PAGE_SIZE			4096UL
+#define PAGE_ALIGN(x)			(((x) + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1))
 #define L1_CACHE_SHIFT			6
 
 /* -------------------------------------------------------------- memory */
@@ -72,6 +73,20 @@ static inline void *kzalloc(size_t size, gfp_t gfp)
 	return no_memory && no_memory-- ? NULL : calloc(1, size);
 }
 #define kvzalloc(size, gfp)		kzalloc(size, gfp)
+static bool no_pages;			/* kvzalloc() takes memory of vmalloc() */
+#define is_vmalloc_addr(p)		((void)(p), no_pages)
+/* As SLUB gives: powers of two, and 96 and 192. */
+static inline size_t kunwind_kmalloc_size(size_t size)
+{
+	size_t given = 8;
+
+	if ((size > 64 && size <= 96) || (size > 128 && size <= 192))
+		return size <= 96 ? 96 : 192;
+	while (given < size)
+		given *= 2;
+	return given;
+}
+#define _KUNWIND_COMPAT_MM_H
 #define kmalloc(size, gfp)		kzalloc(size, gfp)
 static inline void kfree(const void *p) { free((void *)p); }
 #define kvfree(p)			kfree(p)

@@ -193,6 +193,7 @@ int kunwind_memory_make_room(struct kunwind_quota *quota, size_t bytes)
 {
 	return no_room && !--no_room ? -EDQUOT : kunwind_memory_charge(quota, bytes);
 }
+#include "memory.h"
 struct kunwind_quota *kunwind_quota_get(struct kunwind_quota *quota) { quota->refs++; return quota; }
 void kunwind_quota_put(struct kunwind_quota *quota) { quota->refs--; }
 struct kunwind_quota *kunwind_quota_of(struct mm_struct *mm) { (void)mm; return kunwind_quota_get(&user); }

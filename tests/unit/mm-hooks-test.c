@@ -24,7 +24,6 @@
 #define __NR_mprotect		10
 #define __NR_pkey_mprotect	329
 #define offset_in_page(x)	((x) & (PAGE_SIZE - 1))
-#define PAGE_ALIGN(x)		(((x) + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1))
 #ifndef fallthrough
 #define fallthrough		__attribute__((__fallthrough__))
 #endif
@@ -116,6 +115,7 @@ int kunwind_memory_make_room(struct kunwind_quota *quota, size_t bytes)
 {
 	return kunwind_memory_charge(quota, bytes);
 }
+#include "memory.h"
 struct kunwind_quota *kunwind_quota_get(struct kunwind_quota *quota) { return quota; }
 void kunwind_quota_put(struct kunwind_quota *quota) { (void)quota; }
 void kunwind_name_put(struct kunwind_name *name) { (void)name; }

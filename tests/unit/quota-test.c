@@ -244,6 +244,58 @@ static void test_dump(void)
 	kunwind_quota_put(p);
 }
 
+static int reclaims;
+static int reclaim_nothing(struct kunwind_quota *quota, size_t bytes)
+{
+	(void)bytes;
+	reclaims++;
+	return quota ? -EDQUOT : -ENOSPC;
+}
+
+/* What is charged is what the allocator gives. */
+static void test_given(void)
+{
+	struct kunwind_quota *p = quota(1001, &init_user_ns, &init_pid_ns);
+	const s64 before = atomic64_read(&refusals);
+	size_t first, second, third;
+	void *a, *b, *c;
+
+	max_table_mb = 4;
+	max_user_table_mb = 1;
+	kunwind_memory_set_reclaim(reclaim_nothing);
+	a = kunwind_memory_alloc(p, 9000, GFP_KERNEL, &first);
+	tap_ok(a && first == 16384 && kunwind_quota_add_bytes(p, 0) == 16384,
+	       "memory: the bytes of the slab are charged");
+	no_pages = true;
+	b = kunwind_memory_alloc(p, 9000, GFP_KERNEL, &second);
+	tap_ok(b && second == 12288 && kunwind_quota_add_bytes(p, 0) == 16384 + 12288 &&
+	       atomic64_read(&used) == 16384 + 12288, "memory of vmalloc(): its pages are charged");
+	no_pages = false;
+	kunwind_memory_free(p, a, first);
+	tap_ok(kunwind_quota_add_bytes(p, 0) == 12288, "memory: its free uncharges what was charged");
+	kunwind_memory_free(p, b, second);
+	tap_ok(!kunwind_quota_add_bytes(p, 0) && !atomic64_read(&used),
+	       "memory of vmalloc(): its free uncharges what was charged");
+
+	/* more than half of the share, in a slab of twice as much */
+	a = kunwind_memory_alloc(p, (1 << 19) + 1, GFP_ATOMIC, &first);
+	tap_ok(a && first == 1 << 20, "memory: the share is used up to the byte");
+	b = kunwind_memory_alloc(p, 1, GFP_ATOMIC, &second);
+	tap_ok(!b && !reclaims && atomic64_read(&refusals) == before + 1,
+	       "memory over the share, no sleep: refused and counted");
+	c = kunwind_memory_alloc(p, 1, GFP_KERNEL, &third);
+	tap_ok(!c && reclaims == 1 && atomic64_read(&refusals) == before + 2,
+	       "memory over the share: refused after no idle object could be freed");
+	kunwind_memory_free(p, a, first);
+	no_memory = 1;
+	a = kunwind_memory_alloc(p, 100, GFP_KERNEL, &first);
+	tap_ok(!a && !first && !kunwind_quota_add_bytes(p, 0) && !atomic64_read(&used) &&
+	       atomic64_read(&refusals) == before + 2,
+	       "memory that the kernel does not have: nothing is charged");
+	no_memory = 0;
+	kunwind_quota_put(p);
+}
+
 static void test_bytes(void)
 {
 	struct kunwind_quota *p = quota(1001, &init_user_ns, &init_pid_ns);
@@ -400,6 +452,7 @@ int main(void)
 	test_objects();
 	test_dump();
 	test_bytes();
+	test_given();
 	test_time();
 	test_turns();
 	kunwind_quota_exit();

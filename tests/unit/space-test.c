@@ -80,6 +80,7 @@ int kunwind_memory_make_room(struct kunwind_quota *quota, size_t bytes)
 {
 	return kunwind_memory_charge(quota, bytes);
 }
+#include "memory.h"
 
 struct kunwind_quota *kunwind_quota_get(struct kunwind_quota *quota)
 {

@@ -56,6 +56,7 @@ static __always_inline bool kunwind_budget_work(struct kunwind_budget *budget, u
  */
 static inline void *kunwind_budget_alloc(struct kunwind_budget *budget, size_t size)
 {
+	size_t given;
 	void *p;
 
 	if (size > budget->memory) {
@@ -63,16 +64,23 @@ static inline void *kunwind_budget_alloc(struct kunwind_budget *budget, size_t s
 		return NULL;
 	}
 	p = kunwind_alloc(size);
-	if (p)
-		budget->memory -= size;
+	if (!p)
+		return NULL;
+	given = kunwind_alloc_size(p, size);
+	if (given > budget->memory) {
+		budget->exceeded = true;
+		kunwind_free(p);
+		return NULL;
+	}
+	budget->memory -= given;
 	return p;
 }
 
-/* Frees @p, which has @size bytes or is NULL. */
+/* Frees @p, for which @size bytes were asked, or which is NULL. */
 static inline void kunwind_budget_free(struct kunwind_budget *budget, void *p, size_t size)
 {
 	if (p)
-		budget->memory += size;
+		budget->memory += kunwind_alloc_size(p, size);
 	kunwind_free(p);
 }
 

@@ -102,7 +102,7 @@ static enum kunwind_build_error first_stage(struct kunwind_build_parts *s, u32 p
 	s->table->keep = b->fdes.keep;
 	s->table->needed = b->fdes.program.needed & kunwind_saved_regs(s->section[0].i386);
 	s->table->i386 = s->section[0].i386;
-	s->table->bytes = size;
+	s->table->bytes = kunwind_alloc_size(s->table, size);
 	return KUNWIND_OK;
 }
 
@@ -196,7 +196,8 @@ enum kunwind_build_error kunwind_build_parts_one(struct kunwind_build_parts *s, 
 	err = kunwind_pack_finish(&b->pack, &head, &table);
 	if (err)
 		return err;
-	s->used += table->bytes;
+	/* The allocator may give more than the limit allows to ask for. */
+	s->used = min(s->limit, s->used + table->bytes);
 	smp_store_release(&part->table, table);
 	WRITE_ONCE(parts->nr_built, parts->nr_built + 1);
 	return KUNWIND_OK;

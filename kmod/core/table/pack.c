@@ -503,7 +503,7 @@ kunwind_pack_finish(struct kunwind_pack *pack, const struct kunwind_table_stats 
 		.i386 = head->i386,
 		.top_shift = shift,
 		.top_round = round,
-		.bytes = l.end,
+		.bytes = kunwind_alloc_size(bytes, l.end),
 	};
 	for (i = 0; i < pack->nr_rules; i++)
 		memcpy(bytes + l.rules + i * sizeof(u64), &pack->rules[order[i]], sizeof(u64));

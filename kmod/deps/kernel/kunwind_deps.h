@@ -21,6 +21,7 @@
 #include <linux/uaccess.h>
 #include <asm/fsgsbase.h>
 
+#include "../../compat/mm.h"
 #include "../../compat/uprobes.h"
 #include "original.h"
 
@@ -52,6 +53,15 @@ static inline void *kunwind_alloc(size_t size)
 static inline void kunwind_free(void *p)
 {
 	kvfree(p);
+}
+
+/*
+ * Returns how many bytes kunwind_alloc(@size) took when it returned @p: these are
+ * charged, because kmalloc() may give twice as much as was asked for.
+ */
+static inline size_t kunwind_alloc_size(const void *p, size_t size)
+{
+	return is_vmalloc_addr(p) ? PAGE_ALIGN(size) : kunwind_kmalloc_size(size);
 }
 
 static inline void kunwind_resched(void)
