@@ -18,11 +18,6 @@
 #define IOCB_OTHER		2
 #define FMODE_READ		1
 #define FMODE_CAN_READ		2
-#define atomic_t		int
-#define atomic_read(p)		(*(p))
-#define atomic_inc(p)		(++*(p))
-#define atomic_dec(p)		(--*(p))
-#define kvmalloc(size, gfp)	kzalloc(size, gfp)
 #define msecs_to_jiffies(ms)	((ms) / 4)
 
 struct super_block { unsigned long s_magic; };
@@ -266,7 +261,7 @@ static void begin(void)
 	max_eh_frame_mb = 64;
 	max_whole_kb = 6144;
 	parts_charged = 0;
-	nr_charged = 0;
+	nr_charged.n = 0;
 }
 
 static void attach(bool remote)
@@ -298,7 +293,7 @@ static void end(const char *what)
 
 	if (in_parts && object.table)
 		kunwind_estimate_uncharge(&object, parts_charged, 0);
-	tap_ok(object.quota->bytes == kept && room == MUCH - kept && !nr_charged && !module_refs &&
+	tap_ok(object.quota->bytes == kept && room == MUCH - kept && !nr_charged.n && !module_refs &&
 	       file.refs == 1 && users[0].bytes + users[1].bytes + users[2].bytes == kept,
 	       "%s: everything except the table is released", what);
 	kunwind_table_free(object.table);
@@ -476,7 +471,7 @@ static s64 estimate(void)		/* what a build charges at first */
 static void other_ends(void)
 {
 	room = MUCH;
-	nr_charged--;
+	nr_charged.n--;
 }
 static void nothing(void) { jiffies += HZ; }
 
@@ -530,18 +525,18 @@ static void test_charge(void)
 	end("room for CAP_SYS_ADMIN");
 	begin();
 	room = 0;
-	nr_charged = 1;
+	nr_charged.n = 1;
 	while_waiting = other_ends;
 	tap_ok(build(false, KUNWIND_OBJECT_READY, KUNWIND_OK),
 	       "no room during another build: waits for its end");
 	end("waits for another build");
 	begin();
 	room = 0;
-	nr_charged = 1;
+	nr_charged.n = 1;
 	while_waiting = nothing;
 	tap_ok(build(false, KUNWIND_OBJECT_REFUSED, KUNWIND_E_LIMIT),
 	       "no room during another build: waits at most max_build_ms");
-	nr_charged--;
+	nr_charged.n--;
 	room += MUCH;
 	end("waits in vain");
 	begin();

@@ -31,22 +31,18 @@ do {										\
 
 #define IS_ENABLED(option)	0
 #define DEFINE_PER_CPU(type, name)	__typeof__(type) name
-#define alloc_percpu(type)	((type *)kzalloc(sizeof(type), GFP_KERNEL))
+#define alloc_percpu(type)	((type *)kzalloc(sizeof(type), GFP_KERNEL | __GFP_NOWARN))
 #define free_percpu(p)		kfree(p)
 #define per_cpu_ptr(p, cpu)	((void)(cpu), p)
-#define this_cpu_ptr(p)		(p)
+#define this_cpu_ptr(p)		on_this_cpu(p)
 #define this_cpu_read(x)	(x)
 #define this_cpu_write(x, v)	((x) = (v))
 #define this_cpu_add(x, n)	((x) += (n))
 #define this_cpu_inc(x)		((x)++)
 #define this_cpu_cmpxchg(x, old, new)	({ u32 is_ = (x); if (is_ == (old)) (x) = (new); is_; })
 #define for_each_possible_cpu(cpu)	for (cpu = 0; cpu < 1; cpu++)
-#define preempt_disable_notrace()	do { } while (0)
-#define preempt_enable_notrace()	do { } while (0)
-#define rcu_dereference_sched(p)	READ_ONCE(p)
 static bool irqs_off;
 #define irqs_disabled()			irqs_off
-#define module_param_named(name, value, type, mode)	extern int unused_param_##name
 #define PF_VCPU			0x1
 #define PF_IO_WORKER		0x10
 #define PF_USER_WORKER		0x4000

@@ -15,14 +15,12 @@
 /* ------------------------------------------------- the kernel, with one CPU */
 
 #define DEFINE_PER_CPU(type, name)	__typeof__(type) name
-#define this_cpu_ptr(p)			(p)
+#define this_cpu_ptr(p)			on_this_cpu(p)
 #define per_cpu_ptr(p, cpu)		((void)(cpu), (p))
 #define nr_cpu_ids			4
 static unsigned int cpu_number;
 #define smp_processor_id()		cpu_number
 #define for_each_possible_cpu(cpu)	for ((cpu) = 0; (cpu) < 1; (cpu)++)
-#define local_irq_disable()		((void)0)
-#define local_irq_enable()		((void)0)
 
 static struct task_struct task, idle_task;
 static bool is_idle_task(const struct task_struct *t) { return t == &idle_task; }
@@ -80,6 +78,17 @@ void kunwind_sample_take(struct pt_regs *regs, u64 period, enum kunwind_clock cl
 	now += cost;
 }
 
+/* The timer's interrupt. */
+static enum hrtimer_restart expire(struct hrtimer *timer)
+{
+	enum hrtimer_restart next;
+
+	local_irq_disable();
+	next = timer->function(timer);
+	local_irq_enable();
+	return next;
+}
+
 /* Time passes until @to; the timer fires @late after it expires. */
 static void run(u64 to, u64 late)
 {
@@ -87,14 +96,16 @@ static void run(u64 to, u64 late)
 
 	while (timer->queued && timer->expires + late <= to) {
 		now = max(now, timer->expires + late);
-		timer->queued = timer->function(timer) == HRTIMER_RESTART;
+		timer->queued = expire(timer) == HRTIMER_RESTART;
 	}
 	now = max(now, to);
 }
 
 static void switch_to(struct task_struct *next)
 {
+	local_irq_disable();		/* the lock of the run queue */
 	on_sched_switch(NULL, false, current, next, 0);
+	local_irq_enable();
 	current = next;
 }
 
@@ -189,7 +200,7 @@ static void test_late_sample(void)
 	cost = 5 * MS / 10;
 	expired = clocks.timer.expires;
 	now = expired + 59 * MS / 10;
-	clocks.timer.function(&clocks.timer);
+	expire(&clocks.timer);
 	tap_ok(clocks.timer.expires == expired + 7 * MS,
 	       "late timer: the pause is as long as the sample, and does not include the delay");
 }
@@ -246,7 +257,7 @@ static void test_changes(void)
 	switch_to(&idle_task);
 	switch_to(&task);
 	tap_ok(!clocks.timer.queued && !starts, "offline: the probe does not start the timer");
-	tap_ok(clocks.timer.function(&clocks.timer) == HRTIMER_NORESTART,
+	tap_ok(expire(&clocks.timer) == HRTIMER_NORESTART,
 	       "offline: a handler that still runs does not start the timer again");
 }
 

@@ -11,9 +11,6 @@
 struct pid { unsigned int bucket; int refs; u32 dump; };
 #define pid_nr(pid)			((int)(pid)->bucket)
 static void put_pid(struct pid *pid) { pid->refs--; }
-#define DEFINE_MUTEX(name)		struct mutex name
-static void mutex_lock(struct mutex *mutex) { mutex->held = true; }
-static void mutex_unlock(struct mutex *mutex) { mutex->held = false; }
 
 #define _KUNWIND_HOOK_H
 static bool hook_missing;

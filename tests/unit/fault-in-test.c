@@ -14,7 +14,7 @@
 #define cmpxchg_local(p, old, new)	cmpxchg(p, old, new)
 #define DEFINE_PER_CPU(type, name)	__typeof__(type) name
 #define per_cpu_ptr(p, cpu)	((void)(cpu), p)
-#define this_cpu_ptr(p)		(p)
+#define this_cpu_ptr(p)		on_this_cpu(p)
 #define this_cpu_inc(x)		((x)++)
 #define __this_cpu_read(x)	(x)
 #define for_each_possible_cpu(cpu)	for (cpu = 0; cpu < 1; cpu++)
@@ -24,7 +24,6 @@
 #define PAGE_MASK		(~(PAGE_SIZE - 1))
 #define TASK_SIZE_MAX		0x7ffffffff000ULL
 #define VM_READ			1
-#define GFP_NOWAIT		GFP_ATOMIC
 #define TWA_RESUME		1
 #define PIDTYPE_PID		0
 #define THIS_MODULE		NULL
@@ -107,6 +106,14 @@ static int fixup_user_fault(struct mm_struct *mm, u64 at, int flags, bool *unloc
 
 #include "../../kmod/base/request_limit.c"
 #include "../../kmod/stack/fault_in.c"
+
+/* Walks ask with preemption off. */
+#define kunwind_fault_in(...)	\
+	({ preempt_disable(); (kunwind_fault_in)(__VA_ARGS__); preempt_enable(); })
+#define kunwind_fault_in_part(...)	\
+	({ preempt_disable(); (kunwind_fault_in_part)(__VA_ARGS__); preempt_enable(); })
+#define kunwind_fault_in_breakpoint(...)	\
+	({ preempt_disable(); (kunwind_fault_in_breakpoint)(__VA_ARGS__); preempt_enable(); })
 
 static int part_answer;
 static bool part_missing;

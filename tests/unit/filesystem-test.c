@@ -33,6 +33,7 @@ struct file { struct inode *inode; };
 
 #include "../../kmod/object/filesystem.c"
 #include "../../kmod/object/object_key.c"
+#define find(dev)	in_rcu(find(dev))
 
 static int subvolume(struct inode *inode, u32 *fh, int *words, struct inode *parent)
 {

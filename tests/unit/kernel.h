@@ -3,10 +3,17 @@
  * kernel.h - a replacement of those parts of the kernel that files of kmod use
  *
  * For unit tests of what these files count, compare and decide. There is one
- * thread and no preemption: locks only check that they are not taken twice, and
- * memory that waits for a grace period is freed when the test says that the
- * grace period is over. The kernel's own headers are empty files here
- * (Makefile); a test includes a file of kmod as a whole, after this one.
+ * thread. The kernel's own headers are empty files here (Makefile); a test
+ * includes a file of kmod as a whole, after this one.
+ *
+ * The replacements check how they are called, as the kernel's debug options do,
+ * and end the test with a message if that is wrong:
+ * - kernel-context.h: locks, RCU, preemption, sleeping; a test calls what needs
+ *   a read side or a lock by in_rcu() or with_lock()
+ * - kernel-memory.h: flags and nodes of allocations; poison
+ * - here: reference counts, removed list entries, work queues
+ * They also keep the arguments that tests compare: allocated, waited_for,
+ * grace_periods, delayed_work.delay and .queue, workqueues[].
  */
 #ifndef _TEST_KERNEL_H
 #define _TEST_KERNEL_H
@@ -20,6 +27,9 @@
 #include <sys/types.h>
 
 #include <kunwind_deps.h>
+
+#include "kernel-context.h"
+#include "kernel-memory.h"
 
 /* ------------------------------------------------------------ language */
 
@@ -38,11 +48,10 @@
 #define smp_load_acquire(p)		__atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define smp_mb()			__sync_synchronize()
 #define smp_wmb()			__sync_synchronize()
-#define module_param(name, type, mode)	extern int unused_param_##name
+#define module_param(name, type, mode)	enum { mode_of_##name = (mode) }
+#define module_param_named(name, value, type, mode)	module_param(name, type, mode)
 #define MODULE_PARM_DESC(name, text)	extern int unused_desc_##name
 #define EXPORT_SYMBOL_GPL(name)		extern int unused_export_##name
-#define lockdep_assert_held(lock)	((void)(lock))
-#define lockdep_is_held(lock)		((void)(lock), true)
 #define ERR_PTR(e)			((void *)(long)(e))
 #define PTR_ERR(p)			((long)(p))
 #define IS_ERR(p)			((unsigned long)(p) >= -4095UL)
@@ -56,40 +65,6 @@
 #define PAGE_SIZE			4096UL
 #define PAGE_ALIGN(x)			(((x) + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1))
 #define L1_CACHE_SHIFT			6
-
-/* -------------------------------------------------------------- memory */
-
-typedef unsigned int gfp_t;
-#define GFP_KERNEL			1U
-#define GFP_ATOMIC			2U
-#define __GFP_NOWARN			0U
-#define gfpflags_allow_blocking(gfp)	((gfp) == GFP_KERNEL)
-
-static int no_memory;			/* how many of the next allocations fail */
-
-static inline void *kzalloc(size_t size, gfp_t gfp)
-{
-	(void)gfp;
-	return no_memory && no_memory-- ? NULL : calloc(1, size);
-}
-#define kvzalloc(size, gfp)		kzalloc(size, gfp)
-static bool no_pages;			/* kvzalloc() takes memory of vmalloc() */
-#define is_vmalloc_addr(p)		((void)(p), no_pages)
-/* As SLUB gives: powers of two, and 96 and 192. */
-static inline size_t kunwind_kmalloc_size(size_t size)
-{
-	size_t given = 8;
-
-	if ((size > 64 && size <= 96) || (size > 128 && size <= 192))
-		return size <= 96 ? 96 : 192;
-	while (given < size)
-		given *= 2;
-	return given;
-}
-#define _KUNWIND_COMPAT_MM_H
-#define kmalloc(size, gfp)		kzalloc(size, gfp)
-static inline void kfree(const void *p) { free((void *)p); }
-#define kvfree(p)			kfree(p)
 
 /* Returns the first byte that is not @c; NULL: there is none. */
 static inline const void *memchr_inv(const void *p, int c, size_t size)
@@ -114,6 +89,18 @@ static inline void atomic64_inc(atomic64_t *v) { v->n++; }
 static inline s64 atomic64_add_return(s64 i, atomic64_t *v) { return v->n += i; }
 static inline s64 atomic64_inc_return(atomic64_t *v) { return ++v->n; }
 
+#define atomic_t			struct atomic
+struct atomic { int n; };
+#define ATOMIC_INIT(i)			{ i }
+static inline int atomic_read(const atomic_t *v) { return v->n; }
+static inline void atomic_set(atomic_t *v, int n) { v->n = n; }
+static inline void atomic_inc(atomic_t *v) { v->n++; }
+static inline void atomic_dec(atomic_t *v) { v->n--; }
+static inline bool atomic_add_unless(atomic_t *v, int n, int unless)
+{
+	return v->n != unless && (v->n += n, true);
+}
+
 struct refcount { int n; };
 #define refcount_t			struct refcount
 #define REFCOUNT_INIT(i)		{ i }
@@ -121,8 +108,8 @@ static inline void refcount_set(refcount_t *r, int n) { r->n = n; }
 static inline int refcount_read(const refcount_t *r) { return r->n; }
 static inline void refcount_inc(refcount_t *r)
 {
-	if (!r->n++)
-		abort();		/* use after free */
+	if (r->n++ <= 0)
+		wrong("the count was 0: use after free");
 }
 static inline bool refcount_inc_not_zero(refcount_t *r)
 {
@@ -132,8 +119,8 @@ static inline bool refcount_inc_not_zero(refcount_t *r)
 }
 static inline bool refcount_dec_and_test(refcount_t *r)
 {
-	if (!r->n)
-		abort();
+	if (r->n <= 0)
+		wrong("the count was 0");
 	return !--r->n;
 }
 #define refcount_dec_and_lock(r, lock)						\
@@ -146,43 +133,32 @@ static inline bool test_and_set_bit(unsigned int nr, unsigned long *word)
 	*word |= 1UL << nr;
 	return was;
 }
-static inline void clear_bit_unlock(unsigned int nr, unsigned long *word) { *word &= ~(1UL << nr); }
-
-/* ---------------------------------------------------------------- locks */
-
-struct spinlock { bool held; unsigned int taken; };
-#define spinlock_t			struct spinlock
-#define DEFINE_SPINLOCK(name)		spinlock_t name
-struct mutex { bool held; };
-static inline void spin_lock_init(spinlock_t *lock) { lock->held = false; }
-static inline void spin_lock(spinlock_t *lock)
+static inline void clear_bit_unlock(unsigned int nr, unsigned long *word)
 {
-	if (lock->held)
-		abort();
-	lock->held = true;
-	lock->taken++;
+	if (!(*word >> nr & 1))
+		wrong("bit %u is not set", nr);
+	*word &= ~(1UL << nr);
 }
-static inline void spin_unlock(spinlock_t *lock)
-{
-	if (!lock->held)
-		abort();
-	lock->held = false;
-}
-static inline void mutex_init(struct mutex *mutex) { mutex->held = false; }
+
+/* ---------------------------------------------------------------- waits */
+
 struct completion { bool done; };
 static inline void init_completion(struct completion *c) { c->done = false; }
 static inline void complete_all(struct completion *c) { c->done = true; }
 
-/* The test sets what happens during a wait; then the wait times out. */
+/* The test sets what happens during a wait; then the wait times out. waited_for: the last timeout. */
 struct wait_queue_head { unsigned int woken; };
 #define DECLARE_WAIT_QUEUE_HEAD(name)	struct wait_queue_head name
 #define wake_up_all(queue)		((queue)->woken++)
 static void (*while_waiting)(void);
 static unsigned int waits_left = 1000;
+static long waited_for;
 #define wait_event_timeout(queue, condition, timeout)				\
 	({									\
 		bool met_ = (condition);					\
 										\
+		might_sleep();							\
+		waited_for = (timeout);						\
 		if (!met_) {							\
 			if (!while_waiting || !waits_left--)			\
 				abort();	/* the wait would never end */	\
@@ -191,19 +167,6 @@ static unsigned int waits_left = 1000;
 		}								\
 		met_ ? 1L : 0L;							\
 	})
-
-#define rcu_read_lock()			do { } while (0)
-#define rcu_read_unlock()		do { } while (0)
-#define rcu_dereference(p)		READ_ONCE(p)
-#define rcu_dereference_protected(p, held)	READ_ONCE(p)
-#define rcu_access_pointer(p)		READ_ONCE(p)
-#define rcu_assign_pointer(p, v)	WRITE_ONCE(p, v)
-#define RCU_INIT_POINTER(p, v)		WRITE_ONCE(p, v)
-#define synchronize_rcu()		do { } while (0)
-#define rcu_barrier()			do { } while (0)
-#define cond_resched()			do { } while (0)
-struct rcu_head { int unused; };
-#define kfree_rcu(p, member)		kfree(p)
 
 /* ---------------------------------------------------------------- lists */
 
@@ -225,10 +188,12 @@ static inline void list_add(struct list_head *new, struct list_head *head)
 	head->next->prev = new;
 	head->next = new;
 }
+#define LIST_POISON			((void *)0x100)
 static inline void list_del(struct list_head *entry)
 {
 	entry->next->prev = entry->prev;
 	entry->prev->next = entry->next;
+	entry->next = entry->prev = LIST_POISON;
 }
 static inline void list_add_tail(struct list_head *new, struct list_head *head)
 {
@@ -256,25 +221,34 @@ static inline void hlist_add_head(struct hlist_node *node, struct hlist_head *he
 	head->first = node;
 	node->pprev = &head->first;
 }
-static inline void hlist_del(struct hlist_node *node)
+/* Readers may still be at the node: it keeps its next. */
+static inline void hlist_del_rcu(struct hlist_node *node)
 {
 	*node->pprev = node->next;
 	if (node->next)
 		node->next->pprev = node->pprev;
+	node->pprev = LIST_POISON;
+}
+static inline void hlist_del(struct hlist_node *node)
+{
+	hlist_del_rcu(node);
+	node->next = LIST_POISON;
 }
 static inline void hlist_del_init(struct hlist_node *node)
 {
 	hlist_del(node);
+	node->next = NULL;
 	node->pprev = NULL;
 }
 #define hlist_add_head_rcu		hlist_add_head
-#define hlist_del_rcu			hlist_del
 #define hlist_entry_safe(p, type, member)					\
 	({ __typeof__(p) p_ = (p); p_ ? container_of(p_, type, member) : NULL; })
 #define hlist_for_each_entry(pos, head, member)					\
 	for (pos = hlist_entry_safe((head)->first, __typeof__(*pos), member); pos;	\
 	     pos = hlist_entry_safe(pos->member.next, __typeof__(*pos), member))
-#define hlist_for_each_entry_rcu(pos, head, member, ...)	hlist_for_each_entry(pos, head, member)
+#define hlist_for_each_entry_rcu(pos, head, member, ...)			\
+	if (({ need_rcu(rcu_read_lock_any_held() || (__VA_ARGS__ + 0)); 0; })) { } else	\
+		hlist_for_each_entry(pos, head, member)
 #define hlist_for_each_entry_rcu_notrace	hlist_for_each_entry_rcu
 #define hlist_for_each_entry_safe(pos, n, head, member)				\
 	for (pos = hlist_entry_safe((head)->first, __typeof__(*pos), member);	\
@@ -335,34 +309,69 @@ static inline u64 div_u64(u64 a, u32 b) { return a / b; }
 static inline unsigned long nsecs_to_jiffies(u64 ns) { return ns / (NSEC_PER_SEC / HZ); }
 
 struct work_struct { void (*run)(struct work_struct *work); };
-struct delayed_work { struct work_struct work; bool queued; };
-struct workqueue_struct { int unused; };
-#define WQ_UNBOUND			0
+struct workqueue_struct;
+struct delayed_work {
+	struct work_struct work;
+	struct workqueue_struct *queue;
+	unsigned long delay;
+	bool queued;
+};
+struct workqueue_struct { const char *name; int flags, most; bool gone; };
+#define WQ_UNBOUND			2
 #define WQ_UNBOUND_MAX_ACTIVE		512
-#define DECLARE_DELAYED_WORK(name, fn)	struct delayed_work name = { { fn }, false }
-static inline struct workqueue_struct *alloc_workqueue(const char *name, int flags, int n)
+#define MOST_WORKQUEUES			64
+static struct workqueue_struct workqueues[MOST_WORKQUEUES];
+static unsigned int nr_workqueues;
+#define DECLARE_DELAYED_WORK(name, fn)	struct delayed_work name = { .work = { fn } }
+static inline struct workqueue_struct *alloc_workqueue(const char *name, int flags, int most)
 {
-	static struct workqueue_struct queue;
-
-	(void)name, (void)flags, (void)n;
-	return &queue;
+	might_sleep();
+	if (nr_workqueues == MOST_WORKQUEUES)
+		wrong("MOST_WORKQUEUES");
+	workqueues[nr_workqueues] = (struct workqueue_struct){ name, flags, most, false };
+	return &workqueues[nr_workqueues++];
 }
-static inline void destroy_workqueue(struct workqueue_struct *queue) { (void)queue; }
+/* A work that is queued stays so, with its first delay. */
 static inline bool queue_delayed_work(struct workqueue_struct *queue, struct delayed_work *work,
 				      unsigned long delay)
 {
-	(void)queue, (void)delay;
-	work->queued = true;
-	return true;
+	if (!work->work.run)
+		wrong("a work without a function");
+	if (queue && queue->gone)
+		wrong("queue %s was destroyed", queue->name);
+	if (work->queued)
+		return false;
+	work->queue = queue;
+	work->delay = delay;
+	return work->queued = true;
 }
-static inline void flush_delayed_work(struct delayed_work *work)
+static inline bool mod_delayed_work(struct workqueue_struct *queue, struct delayed_work *work,
+				    unsigned long delay)
 {
-	if (work->queued) {
-		work->queued = false;
-		work->work.run(&work->work);
-	}
+	const bool was = work->queued;
+
+	work->queued = false;
+	queue_delayed_work(queue, work, delay);
+	return was;
 }
-static inline void cancel_delayed_work_sync(struct delayed_work *work) { work->queued = false; }
+static inline bool flush_delayed_work(struct delayed_work *work)
+{
+	const bool was = work->queued;
+
+	might_sleep();
+	work->queued = false;
+	if (was)
+		work->work.run(&work->work);
+	return was;
+}
+static inline bool cancel_delayed_work_sync(struct delayed_work *work)
+{
+	const bool was = work->queued;
+
+	might_sleep();
+	work->queued = false;
+	return was;
+}
 /* Work items in the order in which they were queued; the test runs them. */
 #define MOST_WORKS			256
 static struct { struct workqueue_struct *queue; struct work_struct *work; } works[MOST_WORKS];
@@ -372,6 +381,10 @@ static inline bool queue_work(struct workqueue_struct *queue, struct work_struct
 {
 	unsigned int i;
 
+	if (!work->run)
+		wrong("a work without a function");
+	if (queue && queue->gone)
+		wrong("queue %s was destroyed", queue->name);
 	for (i = 0; i < nr_works; i++)
 		if (works[i].work == work)
 			return false;
@@ -381,23 +394,45 @@ static inline bool queue_work(struct workqueue_struct *queue, struct work_struct
 	works[nr_works++].work = work;
 	return true;
 }
+static inline void run_work_at(unsigned int i)
+{
+	struct work_struct *work = works[i].work;
+
+	memmove(works + i, works + i + 1, (--nr_works - i) * sizeof(works[0]));
+	work->run(work);
+	might_sleep();			/* a work leaves nothing held */
+}
 static inline bool run_work(void)
 {
-	struct work_struct *work = works[0].work;
-
 	if (!nr_works)
 		return false;
-	memmove(works, works + 1, --nr_works * sizeof(works[0]));
-	work->run(work);
+	run_work_at(0);
 	return true;
 }
+/* Runs the works of this queue only. */
 static inline void drain_workqueue(struct workqueue_struct *queue)
 {
-	(void)queue;
-	while (run_work())
-		;
+	unsigned int i = 0;
+
+	might_sleep();
+	while (i < nr_works)
+		if (works[i].queue == queue) {
+			run_work_at(i);
+			i = 0;
+		} else {
+			i++;
+		}
 }
-static inline void schedule_timeout_killable(unsigned long timeout) { jiffies += timeout; }
+static inline void destroy_workqueue(struct workqueue_struct *queue)
+{
+	drain_workqueue(queue);
+	queue->gone = true;
+}
+static inline void schedule_timeout_killable(unsigned long timeout)
+{
+	might_sleep();
+	jiffies += timeout;
+}
 
 /* ------------------------------------------------------ users, tasks, files */
 
@@ -416,7 +451,8 @@ struct pid_namespace {
 };
 static struct user_namespace init_user_ns;
 static struct pid_namespace init_pid_ns = { .user_ns = &init_user_ns, .ns = { 1 } };
-#define from_kuid_munged(ns, uid)	((void)(ns), (uid).val)
+/* Numbers of users are the same in all namespaces, except that a foreign one says so. */
+#define from_kuid_munged(ns, uid)	((ns) == &init_user_ns ? (uid).val : (uid).val + 1000000)
 #define CAP_SYS_ADMIN			21
 #define cap_raised(set, cap)		((set) >> (cap) & 1)
 struct cred { struct user_namespace *user_ns; kuid_t uid; u64 cap_effective; };
@@ -447,11 +483,21 @@ struct task_struct {
 static struct task_struct *current;
 #define __task_cred(task)		((task)->cred)
 #define task_active_pid_ns(task)	((task)->pid_ns)
-#define fatal_signal_pending(task)	((void)(task), false)
+static struct task_struct *dying_task;	/* it has a fatal signal */
+#define fatal_signal_pending(task)	(dying_task && (task) == dying_task)
 static inline void mmgrab(struct mm_struct *mm) { mm->grabbed++; }
 static inline void mmdrop(struct mm_struct *mm) { mm->grabbed--; }
 static inline bool mmget_not_zero(struct mm_struct *mm) { return mm->users && ++mm->users; }
-static inline void mmput(struct mm_struct *mm) { mm->users--; }
+static inline void mmput_async(struct mm_struct *mm)
+{
+	if (!mm->users--)
+		wrong("no reference is left");
+}
+static inline void mmput(struct mm_struct *mm)
+{
+	might_sleep();
+	mmput_async(mm);
+}
 
 struct seq_file { char text[16384]; size_t used; };
 /* The compiler does not check the format: the kernel's u64 has another type. */

@@ -57,22 +57,34 @@ static struct vm_area_struct *find_vma(struct mm_struct *mm, u64 at)
 			return &vmas[i];
 	return NULL;
 }
-static int mmap_read_lock_killable(struct mm_struct *mm) { mm->mmap_lock++; return 0; }
+static int mmap_read_lock_killable(struct mm_struct *mm)
+{
+	might_sleep();
+	hold(&mm->mmap_lock, "mmap_lock", false);
+	mm->mmap_lock++;
+	return 0;
+}
 static bool mmap_read_trylock(struct mm_struct *mm)
 {
-	mm->mmap_lock += !mmap_taken;
-	return !mmap_taken;
+	if (mmap_taken)
+		return false;
+	hold(&mm->mmap_lock, "mmap_lock", true);
+	return ++mm->mmap_lock;
 }
-static void mmap_read_unlock(struct mm_struct *mm) { mm->mmap_lock--; }
-static bool mutex_trylock(struct mutex *mutex) { return !mutex->held && (mutex->held = true); }
-static unsigned int locks_until_killed;	/* 0: no end */
-static int mutex_lock_killable(struct mutex *mutex)
+static void mmap_read_unlock(struct mm_struct *mm)
 {
+	unhold(&mm->mmap_lock, "mmap_lock");
+	mm->mmap_lock--;
+}
+static unsigned int locks_until_killed;	/* 0: no end */
+static int lock_or_be_killed(struct mutex *mutex)
+{
+	might_sleep();
 	if (locks_until_killed && !--locks_until_killed)
 		return -EINTR;
 	return mutex_trylock(mutex) ? 0 : -EINTR;
 }
-static void mutex_unlock(struct mutex *mutex) { mutex->held = false; }
+#define mutex_lock_killable	lock_or_be_killed
 static void (*during_wait)(void);	/* runs once */
 static long wait_for_completion_killable_timeout(struct completion *done, long timeout)
 {

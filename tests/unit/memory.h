@@ -19,7 +19,10 @@ void *kunwind_memory_alloc(struct kunwind_quota *quota, size_t size, gfp_t gfp, 
 		kunwind_memory_refused();
 		return NULL;
 	}
-	p = kzalloc(size, gfp);
+	if (gfpflags_allow_blocking(gfp))
+		p = kvzalloc(size, gfp | __GFP_NOWARN);
+	else
+		p = kzalloc(size, gfp | __GFP_NOWARN);
 	*charged = p ? 2 * size : 0;
 	if (!p)
 		kunwind_memory_uncharge(quota, 2 * size);
@@ -28,7 +31,7 @@ void *kunwind_memory_alloc(struct kunwind_quota *quota, size_t size, gfp_t gfp, 
 
 void kunwind_memory_free(struct kunwind_quota *quota, void *p, size_t charged)
 {
-	kfree(p);
+	kvfree(p);
 	kunwind_memory_uncharge(quota, charged);
 }
 

@@ -56,8 +56,6 @@ static int task_work_add(struct task_struct *task, struct callback_head *head, i
 	queued[nr_queued++] = head;
 	return 0;
 }
-static int mutex_lock_killable(struct mutex *mutex) { mutex->held = true; return 0; }
-static void mutex_unlock(struct mutex *mutex) { mutex->held = false; }
 
 /* Each hook is a function named after the function that it hooks. */
 #define _KUNWIND_HOOK_H
@@ -97,6 +95,7 @@ static void kunwind_trace_map(int number, const struct kunwind_range *range,
 #include "../../kmod/space/snapshot.c"
 #include "../../kmod/space/reap.c"
 #include "../../kmod/space/space.c"
+#define kunwind_space_find(mm)	in_rcu((kunwind_space_find)(mm))
 #include "../../kmod/space/mm_hooks.c"
 
 /* ----------------------------------------- what these files need of others */

@@ -38,7 +38,7 @@ static void test_states(void)
 	kunwind_object_put(c);
 	inodes[1].i_nlink = 0;
 	once(1, NULL);
-	tap_ok(first_idle()->key.ino == inodes[1].i_ino,
+	tap_ok(with_lock(&kunwind_objects_lock, first_idle())->key.ino == inodes[1].i_ino,
 	       "states: an object whose file is deleted is freed first");
 	for (i = 0; i < IDLE_MAX + 10; i++) {
 		inodes[2].i_ino = 1000 + i;

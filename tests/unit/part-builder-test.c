@@ -25,10 +25,6 @@ static unsigned int waited;
 		met_ ? 1L : 0L;							\
 	})
 
-static unsigned int grace_periods;
-#undef synchronize_rcu
-#define synchronize_rcu()		((void)grace_periods++)
-
 /* Each part has one FDE. */
 #define kunwind_build_parts_begin(section, keep, part_fdes, ...) \
 	(kunwind_build_parts_begin)(section, keep, 1, __VA_ARGS__)

@@ -80,6 +80,7 @@ static bool kunwind_show_ends(struct seq_file *m) { (void)m; return false; }
 #define bucket			record_bucket	/* space.c has one of its own */
 #include "../../kmod/process/process_record.c"
 #include "../../kmod/process/process.c"
+#define kunwind_space_find(mm)	in_rcu((kunwind_space_find)(mm))
 
 /* --------------------------------- functions of other files that these call */
 

@@ -5,10 +5,6 @@
 #include "kernel.h"
 #include "tap.h"
 
-static unsigned int grace_periods;
-#undef synchronize_rcu
-#define synchronize_rcu()	((void)grace_periods++)
-
 #include "../../kmod/space/reap.c"
 
 static unsigned int freed_after;	/* how many grace periods */

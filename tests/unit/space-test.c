@@ -14,9 +14,6 @@
 static u64 sweep_costs;
 #undef cond_resched
 #define cond_resched()	((void)(now_ns += sweep_costs))
-static unsigned int barriers;
-#undef rcu_barrier
-#define rcu_barrier()		((void)barriers++)
 
 /* Trace events: the last one, and their number. */
 #define _KUNWIND_EVENTS_H
@@ -41,6 +38,7 @@ static void kunwind_trace_map(pid_t tgid, const struct kunwind_range *range,
 #include "../../kmod/space/snapshot.c"
 #include "../../kmod/space/reap.c"
 #include "../../kmod/space/space.c"
+#define kunwind_space_find(mm)	in_rcu((kunwind_space_find)(mm))
 
 /* ----------------------------------------- what these files need of others */
 
@@ -674,10 +672,10 @@ static void test_exit(void)
 	publish(space, list());
 	kunwind_space_unlink(space, 100, true);
 	space = NULL;
-	barriers = 0;
+	rcu_barriers = 0;
 	kunwind_space_exit();
 	tap_ok(llist_empty(&reaped), "module unload: all spaces and snapshots are freed");
-	tap_ok(barriers == 1, "module unload: waits for the records of processes that RCU frees");
+	tap_ok(rcu_barriers == 1, "module unload: waits for the records of processes that RCU frees");
 	end("module unload");
 }
 

@@ -17,15 +17,9 @@
 #define for_each_possible_cpu(cpu)	for (cpu = 0; cpu < 1; cpu++)
 #define nr_cpu_ids		1
 #define smp_processor_id()	0
-#define cpu_to_node(cpu)	(cpu)
 static int fails;		/* which of the next allocations for a CPU fails; 0: none */
-#define kvzalloc_node(size, gfp, node)	((void)(node), fails && !--fails ? NULL : kzalloc(size, gfp))
-#define preempt_disable_notrace()	do { } while (0)
-#define preempt_enable_notrace()	do { } while (0)
-#define rcu_dereference_sched(p)	READ_ONCE(p)
-#define DEFINE_MUTEX(name)	struct mutex name
-static void mutex_lock(struct mutex *mutex) { mutex->held = true; }
-static void mutex_unlock(struct mutex *mutex) { mutex->held = false; }
+#undef kvzalloc_node
+#define kvzalloc_node(size, gfp, node)	(fails && !--fails ? NULL : kernel_alloc(size, gfp, node, true, true))
 #define DECLARE_WORK(name, fn)	struct work_struct name = { fn }
 #define schedule_work(work)	queue_work(NULL, work)
 #define flush_work(work)	drain_workqueue(NULL)

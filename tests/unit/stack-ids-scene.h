@@ -10,8 +10,6 @@
 static void interrupts(void (**run)(void));
 static void (*in_next_id)(void);	/* an interrupt while the table is being changed */
 #define this_cpu_inc_return(x)		(interrupts(&in_next_id), ++(x))
-#define cpu_to_node(cpu)		(cpu)
-#define kvzalloc_node(size, gfp, node)	((void)(node), kzalloc(size, gfp))
 #define DIV_ROUND_UP(n, d)		(((n) + (d) - 1) / (d))
 
 static bool collide;		/* all stacks have the same hash */

@@ -16,21 +16,13 @@
 #define PIDTYPE_TGID		1
 #define CAP_SYS_MODULE		16
 #define THIS_MODULE		NULL
-#define atomic_t		int
-#define atomic_read(p)		(*(p))
-#define atomic_inc(p)		(++*(p))
-#define atomic_dec(p)		(--*(p))
-#define atomic_add_unless(p, n, unless)	(*(p) != (unless) && (*(p) += (n), true))
 #define mm_users		users
-#define mmput_async(mm)		mmput(mm)
+#define atomic_add_unless(p, n, unless)	(atomic_add_unless)((atomic_t *)(p), n, unless)
 #define smp_store_release(p, v)	__atomic_store_n(p, v, __ATOMIC_RELEASE)
-#define DEFINE_MUTEX(name)	struct mutex name
-#define kvmalloc_array(n, size, gfp)	kzalloc((n) * (size), gfp)
 #define capable(cap)		cap_raised(current->cred->cap_effective, cap)
 #define for_each_thread(leader, t)	for ((t) = (leader); (t); (t) = NULL)
 #define task_lock(task)		((void)(task))
 #define task_unlock(task)	((void)(task))
-#define mod_delayed_work(queue, work, delay)	queue_delayed_work(queue, work, delay)
 #define wait_event_killable_timeout(queue, condition, timeout)			\
 	wait_event_timeout(queue, condition, timeout)
 #define pr_warn(text)		((void)(warned++))
@@ -47,14 +39,6 @@ static int module_refs;
 static bool going;			/* the module is being unloaded */
 static bool try_module_get(void *module) { (void)module; return !going && ++module_refs; }
 static void module_put(void *module) { (void)module; module_refs--; }
-static void mutex_lock(struct mutex *mutex)
-{
-	if (mutex->held)
-		abort();
-	mutex->held = true;
-}
-static int mutex_lock_killable(struct mutex *mutex) { mutex_lock(mutex); return 0; }
-static void mutex_unlock(struct mutex *mutex) { mutex->held = false; }
 static int kstrtobool(const char *text, bool *value)
 {
 	*value = *text == 'Y';
@@ -192,7 +176,7 @@ static void end(const char *what)
 	kunwind_system_wide_exit();
 	for (i = 0; i < nr_all; i++)
 		held += all[i].pid.refs + all[i].mm.grabbed + (all[i].mm.users != !!all[i].task.mm);
-	tap_ok(!held && !module_refs && !nr_ended, "%s: all references are released", what);
+	tap_ok(!held && !module_refs && !nr_ended.n, "%s: all references are released", what);
 }
 
 static unsigned int shares_of(u32 uid)
@@ -325,7 +309,7 @@ static void test_unmap(void)
 	       "unmaps: processes that were not read are pending");
 	for (i = 0; i < 10; i++)
 		run_work();
-	tap_ok(!all[0].mm.users && shares_of(ANN) == anns - 10 && nr_ended == anns + 1 - 10,
+	tap_ok(!all[0].mm.users && shares_of(ANN) == anns - 10 && nr_ended.n == anns + 1 - 10,
 	       "unmaps: a finished unmap is not counted any more");
 	passes();
 	tap_ok(pending() < unread && shares_of(ANN) <= ENDED_MAX / 2,
@@ -347,7 +331,7 @@ static void test_unmap(void)
 	for (i = 0; i < 70; i++)
 		starts(0)->ends = true;
 	kunwind_system_wide_set(true);
-	tap_ok(nr_ended == ENDED_MAX && pending() == 71 - ENDED_MAX,
+	tap_ok(nr_ended.n == ENDED_MAX && pending() == 71 - ENDED_MAX,
 	       "unmaps: root's ending processes may use all");
 	end("root's unmaps");
 

@@ -12,8 +12,6 @@
 
 #define static_assert(x)	_Static_assert(x, #x)
 #define __same_type(a, b)	__builtin_types_compatible_p(__typeof__(a), __typeof__(b))
-#define preempt_disable_notrace()	do { } while (0)
-#define preempt_enable_notrace()	do { } while (0)
 #define pr_notice(...)		do { } while (0)
 #define X86_FEATURE_XENPV	0
 struct perf_callchain_entry { u64 nr; u64 ip[16]; };

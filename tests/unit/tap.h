@@ -11,12 +11,15 @@
 #include <stdio.h>
 
 static int tap_count, tap_failed;
+static void (*tap_each)(void);	/* runs at each test and at the end, if it is set */
 
 __attribute__((__format__(__printf__, 2, 3)))
 static inline bool tap_ok(bool good, const char *format, ...)
 {
 	va_list ap;
 
+	if (tap_each)
+		tap_each();
 	printf("%sok %d - ", good ? "" : "not ", ++tap_count);
 	va_start(ap, format);
 	vprintf(format, ap);
@@ -29,6 +32,8 @@ static inline bool tap_ok(bool good, const char *format, ...)
 /* Prints the plan. Returns the exit status for main(). */
 static inline int tap_done(void)
 {
+	if (tap_each)
+		tap_each();
 	printf("1..%d\n", tap_count);
 	return tap_failed ? 1 : 0;
 }

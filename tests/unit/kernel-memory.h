@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kernel-memory.h - allocations
+ *
+ * Part of kernel.h. Memory that the kernel does not zero has the pattern 0xa5
+ * here (the memory sanitizer also reports its use), freed memory 0x6b. "allocated" has
+ * the arguments of the last allocation. Each of these ends the test: flags that
+ * may sleep where the code must not, kvmalloc() with others, flags without
+ * __GFP_NOWARN, kfree() of kvmalloc()'s memory, a CPU's number in place of a
+ * node's.
+ */
+#ifndef _TEST_KERNEL_MEMORY_H
+#define _TEST_KERNEL_MEMORY_H
+
+#include <malloc.h>
+
+#include "kernel-context.h"
+
+typedef unsigned int gfp_t;
+#define __GFP_DIRECT_RECLAIM		0x400U
+#define __GFP_NOWARN			0x2000U
+#define GFP_KERNEL			(0x1U | __GFP_DIRECT_RECLAIM)
+#define GFP_ATOMIC			0x2U
+#define GFP_NOWAIT			0x4U
+#define gfpflags_allow_blocking(gfp)	(!!((gfp) & __GFP_DIRECT_RECLAIM))
+
+#define NUMA_NO_NODE			(-1)
+#define FIRST_NODE			100	/* of CPU 0 */
+#ifndef cpu_to_node
+#define cpu_to_node(cpu)		((int)(cpu) + FIRST_NODE)
+#endif
+
+static int no_memory;			/* how many of the next allocations fail */
+static struct { size_t size; gfp_t gfp; int node; unsigned int nr; } allocated;
+
+#define MOST_KV				1024
+static const void *of_kvmalloc[MOST_KV];
+static unsigned int nr_of_kvmalloc;
+
+static inline bool forget_kvmalloc(const void *p)
+{
+	unsigned int i;
+
+	for (i = nr_of_kvmalloc; i--;)
+		if (of_kvmalloc[i] == p) {
+			of_kvmalloc[i] = of_kvmalloc[--nr_of_kvmalloc];
+			return true;
+		}
+	return false;
+}
+
+#if defined(__has_feature)
+#if __has_feature(memory_sanitizer)
+#include <sanitizer/msan_interface.h>
+#define not_initialized(p, size)	__msan_poison(p, size)
+#endif
+#endif
+#ifndef not_initialized
+#define not_initialized(p, size)	((void)(p), (void)(size))
+#endif
+
+/* For structures and arrays that production code leaves uninitialized, too. */
+#define poison(p, size)								\
+	do {									\
+		memset(p, 0xa5, size);						\
+		not_initialized(p, size);					\
+	} while (0)
+
+static inline void *kernel_alloc(size_t size, gfp_t gfp, int node, bool kv, bool zero)
+{
+	void *p;
+
+	if (!(gfp & __GFP_NOWARN))
+		wrong("an allocation without __GFP_NOWARN");
+	if (gfpflags_allow_blocking(gfp))
+		might_sleep();
+	else if (kv)
+		wrong("kvmalloc() may sleep");
+	if (node != NUMA_NO_NODE && node < FIRST_NODE)
+		wrong("%d is no node", node);
+	allocated.size = size;
+	allocated.gfp = gfp;
+	allocated.node = node;
+	allocated.nr++;
+	if (no_memory && no_memory--)
+		return NULL;
+	p = malloc(size ? size : 1);
+	if (!p)
+		abort();
+	if (zero)
+		memset(p, 0, size);
+	else
+		poison(p, size);
+	if (kv && nr_of_kvmalloc == MOST_KV)
+		wrong("MOST_KV");
+	if (kv)
+		of_kvmalloc[nr_of_kvmalloc++] = p;
+	return p;
+}
+
+static inline void poison_and_free(const void *p)
+{
+	memset((void *)p, 0x6b, malloc_usable_size((void *)p));
+	__asm__ __volatile__("" : : "r" (p) : "memory");
+	free((void *)p);
+}
+
+static inline void kernel_free(const void *p, bool kv)
+{
+	if (!p)
+		return;
+	if (forget_kvmalloc(p)) {
+		if (!kv)
+			wrong("kfree() of memory of kvmalloc()");
+		might_sleep();
+	}
+	poison_and_free(p);
+}
+
+static bool no_pages;			/* kvzalloc() takes memory of vmalloc() */
+#define is_vmalloc_addr(p)		((void)(p), no_pages)
+/* As SLUB gives: powers of two, and 96 and 192. */
+static inline size_t kunwind_kmalloc_size(size_t size)
+{
+	size_t given = 8;
+
+	if ((size > 64 && size <= 96) || (size > 128 && size <= 192))
+		return size <= 96 ? 96 : 192;
+	while (given < size)
+		given *= 2;
+	return given;
+}
+#define _KUNWIND_COMPAT_MM_H
+
+#define kmalloc(size, gfp)		kernel_alloc(size, gfp, NUMA_NO_NODE, false, false)
+#define kzalloc(size, gfp)		kernel_alloc(size, gfp, NUMA_NO_NODE, false, true)
+#define kvmalloc(size, gfp)		kernel_alloc(size, gfp, NUMA_NO_NODE, true, false)
+#define kvzalloc(size, gfp)		kernel_alloc(size, gfp, NUMA_NO_NODE, true, true)
+#define kvzalloc_node(size, gfp, node)	kernel_alloc(size, gfp, node, true, true)
+#define kvmalloc_array(n, size, gfp)	kvmalloc((size_t)(n) * (size), gfp)
+#define kfree(p)			kernel_free(p, false)
+#define kvfree(p)			kernel_free(p, true)
+/* kfree_rcu() is for memory of kvmalloc(), too. */
+static inline void free_rcu_now(const void *p)
+{
+	forget_kvmalloc(p);
+	poison_and_free(p);
+}
+
+#endif /* _TEST_KERNEL_MEMORY_H */
