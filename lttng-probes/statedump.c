@@ -22,13 +22,13 @@
  */
 #include <linux/atomic.h>
 #include <linux/module.h>
-#include <linux/moduleparam.h>
 #include <linux/mutex.h>
 #include <linux/string.h>
 #include <linux/sysfs.h>
 #include <linux/tracepoint.h>
 #include <linux/workqueue.h>
 
+#include "base/param.h"
 #include "trace/dump.h"
 #include "trace/stack.h"
 #include "statedump.h"
@@ -42,14 +42,18 @@ static struct tracepoint *attached;	/* under attach_lock */
 static atomic_t wanted;
 static unsigned int dumps_done;
 
-static int show_wanted(char *text, const struct kernel_param *param)
+static int show_wanted(char *to)
 {
-	return sysfs_emit(text, "%u\n", (unsigned int)atomic_read(&wanted));
+	return sysfs_emit(to, "%u\n", (unsigned int)atomic_read(&wanted));
 }
-static const struct kernel_param_ops wanted_ops = { .get = show_wanted };
-module_param_cb(dumps_wanted, &wanted_ops, NULL, 0444);
+KUNWIND_PARAM_READ_ONLY(dumps_wanted, show_wanted);
 MODULE_PARM_DESC(dumps_wanted, "number of sessions that wanted the mappings so far (read-only)");
-module_param(dumps_done, uint, 0444);
+
+static int show_done(char *to)
+{
+	return sysfs_emit(to, "%u\n", READ_ONCE(dumps_done));
+}
+KUNWIND_PARAM_READ_ONLY(dumps_done, show_done);
 MODULE_PARM_DESC(dumps_done, "number of these for which they are written (read-only)");
 
 static void dump_work(struct work_struct *work)

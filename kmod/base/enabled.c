@@ -6,10 +6,10 @@
  * context. The hooks on fork and exec do not: children of registered processes
  * are registered also while it is N.
  */
-#include <linux/moduleparam.h>
 
 #include "enabled.h"
+#include "param.h"
 
 bool kunwind_enabled = true;
-module_param_named(enabled, kunwind_enabled, bool, 0644);
+KUNWIND_PARAM_BOOL(enabled, kunwind_enabled);
 MODULE_PARM_DESC(enabled, "walk stacks; N leaves every request to the kernel, at once (default Y)");

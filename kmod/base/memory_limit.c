@@ -18,20 +18,20 @@
  */
 #include <linux/atomic.h>
 #include <linux/mm.h>
-#include <linux/moduleparam.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
 #include "../compat/mm.h"
 #include "memory_limit.h"
+#include "param.h"
 
 static unsigned int max_table_mb = 512;
-module_param(max_table_mb, uint, 0644);
+KUNWIND_PARAM_UINT(max_table_mb, max_table_mb);
 MODULE_PARM_DESC(max_table_mb,
 		 "most memory for all unwind tables and lists of mappings, MiB (default 512)");
 
 static unsigned int max_user_table_mb = 128;
-module_param(max_user_table_mb, uint, 0644);
+KUNWIND_PARAM_UINT(max_user_table_mb, max_user_table_mb);
 MODULE_PARM_DESC(max_user_table_mb,
 		 "of this, most for one user without CAP_SYS_ADMIN, MiB (default 128)");
 

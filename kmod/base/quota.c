@@ -36,7 +36,6 @@
 #include <linux/ktime.h>
 #include <linux/list.h>
 #include <linux/math64.h>
-#include <linux/moduleparam.h>
 #include <linux/pid_namespace.h>
 #include <linux/random.h>
 #include <linux/sched.h>
@@ -47,6 +46,7 @@
 #include <linux/user_namespace.h>
 #include <linux/wait.h>
 
+#include "param.h"
 #include "quota.h"
 #include "show.h"
 
@@ -54,12 +54,12 @@
 #define BURST	10	/* time that may be used at once: this many seconds' budget */
 
 static unsigned int max_user_processes = 1024;
-module_param(max_user_processes, uint, 0644);
+KUNWIND_PARAM_UINT(max_user_processes, max_user_processes);
 MODULE_PARM_DESC(max_user_processes,
 		 "most processes registered at a time by one user without CAP_SYS_ADMIN (default 1024)");
 
 static unsigned int max_user_build_ms = 100;
-module_param(max_user_build_ms, uint, 0644);
+KUNWIND_PARAM_UINT(max_user_build_ms, max_user_build_ms);
 MODULE_PARM_DESC(max_user_build_ms,
 		 "processor time a second in which tables are built at normal priority for one "
 		 "user without CAP_SYS_ADMIN, ms; beyond it at the lowest priority (default 100)");

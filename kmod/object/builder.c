@@ -20,7 +20,6 @@
  * are read.
  */
 #include <linux/jiffies.h>
-#include <linux/moduleparam.h>
 #include <linux/pagemap.h>
 #include <linux/sched/signal.h>
 #include <linux/seq_file.h>
@@ -28,6 +27,7 @@
 #include <linux/uaccess.h>
 #include <asm/vdso.h>
 
+#include "../base/param.h"
 #include "../compat/mm.h"
 #include "builder.h"
 #include "estimate.h"
@@ -45,7 +45,7 @@
 #define COPY_TRIES	8		/* to copy what a process hands in */
 
 static unsigned int max_eh_frame_mb = 64;
-module_param(max_eh_frame_mb, uint, 0644);
+KUNWIND_PARAM_UINT(max_eh_frame_mb, max_eh_frame_mb);
 MODULE_PARM_DESC(max_eh_frame_mb, "largest .eh_frame that is read, MiB (default 64)");
 
 /*
@@ -55,13 +55,13 @@ MODULE_PARM_DESC(max_eh_frame_mb, "largest .eh_frame that is read, MiB (default 
  * If the build takes longer, stacks through the file are lost until it ends.
  */
 static unsigned int max_whole_kb = 6144;
-module_param(max_whole_kb, uint, 0644);
+KUNWIND_PARAM_UINT(max_whole_kb, max_whole_kb);
 MODULE_PARM_DESC(max_whole_kb,
 		 "largest .eh_frame that is compiled before its table is used, KiB; "
 		 "larger ones are in two stages (default 6144)");
 
 static unsigned int max_build_ms = 10000;
-module_param(max_build_ms, uint, 0644);
+KUNWIND_PARAM_UINT(max_build_ms, max_build_ms);
 MODULE_PARM_DESC(max_build_ms,
 		 "most processor time that building one table may take, ms (default 10000)");
 

@@ -34,7 +34,6 @@
  * the status, and memory reclaim (the shrinker). All run in task context.
  */
 #include <linux/jhash.h>
-#include <linux/moduleparam.h>
 #include <linux/random.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
@@ -43,6 +42,7 @@
 #include "../compat/shrinker.h"
 #include "filesystem.h"
 #include "../base/memory_limit.h"
+#include "../base/param.h"
 #include "../base/show.h"
 #include "name.h"
 #include "object_cache.h"
@@ -55,7 +55,7 @@
 #define BATCH		32		/* most objects that are freed before the lock is dropped */
 
 static unsigned int max_objects = 16384;
-module_param(max_objects, uint, 0644);
+KUNWIND_PARAM_UINT(max_objects, max_objects);
 MODULE_PARM_DESC(max_objects, "most ELF objects that are known at a time (default 16384)");
 
 static struct hlist_head objects[BUCKETS];

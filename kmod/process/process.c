@@ -48,7 +48,6 @@
 #include <linux/cn_proc.h>
 #include <linux/cred.h>
 #include <linux/mm.h>
-#include <linux/moduleparam.h>
 #include <linux/perf_event.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
@@ -57,6 +56,7 @@
 
 #include "../space/mm_hooks.h"
 #include "../base/hook.h"
+#include "../base/param.h"
 #include "../base/quota.h"
 #include "process.h"
 #include "process_record.h"
@@ -64,7 +64,7 @@
 #include "../trace/kunwind_events.h"
 
 static unsigned int register_timeout_ms = 10000;
-module_param(register_timeout_ms, uint, 0644);
+KUNWIND_PARAM_UINT(register_timeout_ms, register_timeout_ms);
 MODULE_PARM_DESC(register_timeout_ms,
 		 "longest time that a registration waits for tables, ms (default 10000)");
 

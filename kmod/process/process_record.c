@@ -24,13 +24,13 @@
  * allocator).
  */
 #include <linux/hash.h>
-#include <linux/moduleparam.h>
 #include <linux/pid_namespace.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
+#include "../base/param.h"
 #include "../base/quota.h"
 #include "../base/show.h"
 #include "process.h"
@@ -41,7 +41,7 @@
 #define HASH_BITS	10
 
 static unsigned int max_processes = 32768;
-module_param(max_processes, uint, 0644);
+KUNWIND_PARAM_UINT(max_processes, max_processes);
 MODULE_PARM_DESC(max_processes,
 		 "most processes registered at a time, of which \"system_wide\" registers at most half "
 		 "for one user, except root with CAP_SYS_ADMIN (default 32768)");

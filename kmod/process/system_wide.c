@@ -42,13 +42,12 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/capability.h>
 #include <linux/err.h>
 #include <linux/jiffies.h>
+#include <linux/kstrtox.h>
 #include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/module.h>
-#include <linux/moduleparam.h>
 #include <linux/mutex.h>
 #include <linux/pid.h>
 #include <linux/printk.h>
@@ -58,11 +57,13 @@
 #include <linux/sched/task.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
+#include <linux/sysfs.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
 #include "system_wide.h"
 #include "../base/enabled.h"
+#include "../base/param.h"
 #include "../base/quota.h"
 #include "process.h"
 #include "../space/space.h"
@@ -348,16 +349,13 @@ int kunwind_system_wide_set(bool want)
 	return left < 0 || kunwind_space_settle(left) ? -EINTR : 0;
 }
 
-static int param_set(const char *text, const struct kernel_param *kp)
+static int param_set(const char *text)
 {
 	bool want;
 	int err = kstrtobool(text, &want);
 
 	if (err)
 		return err;
-	/* Root of a user namespace that maps root owns the file, too. */
-	if (!capable(READ_ONCE(phase) == LOADING ? CAP_SYS_MODULE : CAP_SYS_ADMIN))
-		return -EPERM;
 	mutex_lock(&system_wide_lock);
 	if (phase == LIVE)
 		err = switch_to(want);
@@ -369,15 +367,10 @@ static int param_set(const char *text, const struct kernel_param *kp)
 	return err;
 }
 
-static int param_get(char *buffer, const struct kernel_param *kp)
+static int param_get(char *to)
 {
-	return sprintf(buffer, "%c\n", READ_ONCE(system_wide_on) ? 'Y' : 'N');
+	return sysfs_emit(to, "%c\n", READ_ONCE(system_wide_on) ? 'Y' : 'N');
 }
-
-static const struct kernel_param_ops param_ops = {
-	.set = param_set,
-	.get = param_get,
-};
 
 int kunwind_system_wide_init(void)
 {
@@ -427,5 +420,5 @@ void kunwind_system_wide_show(struct seq_file *m)
 	seq_printf(m, "stat\tsystem_wide_pending\t%u\n", pending);
 }
 
-module_param_cb(system_wide, &param_ops, NULL, 0644);
+KUNWIND_PARAM(system_wide, param_set, param_get);
 MODULE_PARM_DESC(system_wide, "register every process, running or new (default N)");

@@ -3,8 +3,12 @@
  * frequency.c - how often a CPU is sampled: the module parameter
  * sample_frequency
  */
-#include <linux/moduleparam.h>
+#include <linux/compiler.h>
+#include <linux/errno.h>
+#include <linux/kstrtox.h>
+#include <linux/sysfs.h>
 
+#include "../base/param.h"
 #include "frequency.h"
 
 #define MOST_HZ		10000
@@ -16,12 +20,24 @@ u32 notrace kunwind_sample_hz(void)
 	return READ_ONCE(hz);
 }
 
-static int hz_set(const char *text, const struct kernel_param *param)
+static int hz_set(const char *text)
 {
-	return param_set_uint_minmax(text, param, 1, MOST_HZ);
+	unsigned int value;
+	int err = kstrtouint(text, 0, &value);
+
+	if (err)
+		return err;
+	if (value < 1 || value > MOST_HZ)
+		return -EINVAL;
+	WRITE_ONCE(hz, value);
+	return 0;
 }
 
-static const struct kernel_param_ops hz_ops = { .set = hz_set, .get = param_get_uint };
-module_param_cb(sample_frequency, &hz_ops, &hz, 0644);
+static int hz_get(char *to)
+{
+	return sysfs_emit(to, "%u\n", READ_ONCE(hz));
+}
+
+KUNWIND_PARAM(sample_frequency, hz_set, hz_get);
 MODULE_PARM_DESC(sample_frequency,
 		 "samples of kunwind_sample a second of each busy CPU: 1 to 10000 (default 997)");

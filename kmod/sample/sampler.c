@@ -16,14 +16,15 @@
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
 #include <linux/kernel.h>
-#include <linux/moduleparam.h>
 #include <linux/mutex.h>
 #include <linux/printk.h>
 #include <linux/rcupdate.h>
 #include <linux/seq_file.h>
 #include <linux/string.h>
+#include <linux/sysfs.h>
 #include <linux/workqueue.h>
 
+#include "../base/param.h"
 #include "cpu_clock.h"
 #include "cycles.h"
 #include "frequency.h"
@@ -149,7 +150,7 @@ static int change(bool on)
 	return err;
 }
 
-static int choice_set(const char *text, const struct kernel_param *param)
+static int choice_set(const char *text)
 {
 	int at = sysfs_match_string(choices, text);
 
@@ -159,13 +160,12 @@ static int choice_set(const char *text, const struct kernel_param *param)
 	return 0;
 }
 
-static int choice_get(char *to, const struct kernel_param *param)
+static int choice_get(char *to)
 {
 	return sysfs_emit(to, "%s\n", choices[READ_ONCE(choice)]);
 }
 
-static const struct kernel_param_ops choice_ops = { .set = choice_set, .get = choice_get };
-module_param_cb(sample_clock, &choice_ops, NULL, 0644);
+KUNWIND_PARAM(sample_clock, choice_set, choice_get);
 MODULE_PARM_DESC(sample_clock,
 		 "what takes samples, from the next session on: cpu-clock, cycles, auto (default)");
 

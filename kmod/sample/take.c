@@ -12,7 +12,6 @@
  * docs/performance.md.
  */
 #include <linux/percpu.h>
-#include <linux/moduleparam.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
@@ -23,6 +22,7 @@
 #include <asm/unwind.h>
 
 #include "../base/enabled.h"
+#include "../base/param.h"
 #include "../stack/callstack.h"
 #include "../stack/valid_regs.h"
 #include "../trace/stack_ids.h"
@@ -32,7 +32,7 @@
 #define NMI_MAX_FRAMES	512
 
 static bool sample_all;
-module_param(sample_all, bool, 0644);
+KUNWIND_PARAM_BOOL(sample_all, sample_all);
 MODULE_PARM_DESC(sample_all,
 		 "sample all tasks, kernel threads too, not only registered processes (default N)");
 

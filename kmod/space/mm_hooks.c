@@ -63,7 +63,6 @@
 #include <linux/kdev_t.h>
 #include <linux/mm.h>
 #include <linux/mman.h>
-#include <linux/moduleparam.h>
 #include <linux/perf_event.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>
@@ -71,6 +70,7 @@
 #include <linux/unistd.h>
 #include <linux/uprobes.h>
 
+#include "../base/param.h"
 #include "../base/request_limit.h"
 #include "../base/hook.h"
 #include "../base/task_work.h"
@@ -81,7 +81,7 @@
 #include "../trace/kunwind_events.h"
 
 static unsigned int max_stall_ms = 50;
-module_param(max_stall_ms, uint, 0644);
+KUNWIND_PARAM_UINT(max_stall_ms, max_stall_ms);
 MODULE_PARM_DESC(max_stall_ms,
 		 "longest time that a task waits for the tables of what it mapped, ms (default 50)");
 

@@ -34,7 +34,6 @@
 #include <linux/fs.h>
 #include <linux/magic.h>
 #include <linux/mm.h>
-#include <linux/moduleparam.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/seq_file.h>
@@ -42,6 +41,7 @@
 
 #include "../base/enabled.h"
 #include "../base/memory_limit.h"
+#include "../base/param.h"
 #include "../object/name.h"
 #include "../object/object.h"
 #include "../object/object_cache.h"
@@ -55,7 +55,7 @@
 #define RETRY_MAX		(1 + HZ / 50)	/* longest sleep between two tries, jiffies */
 
 static unsigned int max_ranges = 16384;
-module_param(max_ranges, uint, 0644);
+KUNWIND_PARAM_UINT(max_ranges, max_ranges);
 MODULE_PARM_DESC(max_ranges, "most executable mappings that are known of one process (default 16384)");
 
 /* State of one read of the mappings. */

@@ -24,7 +24,6 @@
  * around each user stack, for any event. On PREEMPT_RT, walks with interrupts on
  * have a quarter of the budget, too, because preemption is off during the walk.
  */
-#include <linux/moduleparam.h>
 #include <linux/percpu.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
@@ -33,6 +32,7 @@
 
 #include "../arch/x86/regs.h"
 #include "../base/enabled.h"
+#include "../base/param.h"
 #include "callstack.h"
 #include "../compat/sched.h"
 #include "../compat/uprobes.h"
@@ -42,7 +42,7 @@
 #include "fault_in.h"
 
 static bool guess;
-module_param(guess, bool, 0644);
+KUNWIND_PARAM_BOOL(guess, guess);
 MODULE_PARM_DESC(guess, "include guessed frames in stacks of LTTng, perf and BPF (default N)");
 
 struct walk_counters {

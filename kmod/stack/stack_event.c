@@ -27,20 +27,20 @@
 #include <linux/bits.h>
 #include <linux/hash.h>
 #include <linux/jhash.h>
-#include <linux/moduleparam.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <asm/syscall.h>
 #include <trace/events/syscalls.h>
 
+#include "../base/param.h"
 #include "callstack.h"
 #include "stack_event.h"
 #include "../trace/emitter.h"
 #include "../trace/stack_ids.h"
 
 static bool callstack_syscalls;
-module_param(callstack_syscalls, bool, 0644);
+KUNWIND_PARAM_BOOL(callstack_syscalls, callstack_syscalls);
 MODULE_PARM_DESC(callstack_syscalls,
 		 "emit kunwind_callstack, when it is on, at every system call too (default N)");
 

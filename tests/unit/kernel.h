@@ -48,8 +48,6 @@
 #define smp_load_acquire(p)		__atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define smp_mb()			__sync_synchronize()
 #define smp_wmb()			__sync_synchronize()
-#define module_param(name, type, mode)	enum { mode_of_##name = (mode) }
-#define module_param_named(name, value, type, mode)	module_param(name, type, mode)
 #define MODULE_PARM_DESC(name, text)	extern int unused_desc_##name
 #define EXPORT_SYMBOL_GPL(name)		extern int unused_export_##name
 #define ERR_PTR(e)			((void *)(long)(e))
@@ -516,5 +514,46 @@ static inline void seq_escape(struct seq_file *m, const char *text, const char *
 }
 static inline bool seq_has_overflowed(const struct seq_file *m) { return m->used >= sizeof(m->text); }
 static inline void seq_puts(struct seq_file *m, const char *text) { seq_printf(m, "%s", text); }
+
+/* ---------------------------------------------------------- parameters */
+
+/* The parameter's variable or functions, of which the compiler checks the type. */
+#define module_param_cb(name, ops, arg, mode)					\
+	static void *const param_arg_##name __attribute__((unused)) = (arg)
+#define param_check_uint(name, p)						\
+	static inline unsigned int *param_check_##name(void) { return p; }
+#define param_check_bool(name, p)						\
+	static inline bool *param_check_##name(void) { return p; }
+struct kernel_param { struct module *mod; void *arg; };
+struct kernel_param_ops {
+	unsigned int flags;
+	int (*set)(const char *text, const struct kernel_param *param);
+	int (*get)(char *to, const struct kernel_param *param);
+};
+/* Like the kernel's: a newline may end the text. */
+static inline int kstrtouint(const char *text, unsigned int base, unsigned int *value)
+{
+	unsigned long long n;
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return -EINVAL;
+	errno = 0;
+	n = strtoull(text, &end, base);
+	if (end[*end == '\n'])
+		return -EINVAL;
+	if (errno || n > UINT32_MAX)
+		return -ERANGE;
+	*value = n;
+	return 0;
+}
+static inline int kstrtobool(const char *text, bool *value)
+{
+	if (!*text || !strchr("YyTt1NnFf0", *text))
+		return -EINVAL;
+	*value = strchr("YyTt1", *text);
+	return 0;
+}
+#define sysfs_emit(to, ...)		snprintf(to, PAGE_SIZE, __VA_ARGS__)
 
 #endif /* _TEST_KERNEL_H */
