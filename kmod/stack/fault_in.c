@@ -42,7 +42,8 @@
  * may read, from the beginning of the frame upwards, because the callers'
  * frames are there. This does not help a larger frame. The task only tries to
  * take mmap_lock, and leaves memory alone that a userfaultfd or a file
- * provides. Real-time tasks make no requests.
+ * provides. While a page is read from swap, mmap_lock is not held, so that the
+ * process's other threads can map memory. Real-time tasks make no requests.
  *
  * Memory: 2 KB, 96 bytes for each queued task work, and a request slot and a
  * thread for each CPU. A task that sleeps for hours with its task work queued
@@ -123,23 +124,36 @@ static bool readable(u64 at)
 	return !copy_from_user_nofault(&byte, (const void __user *)at, 1);
 }
 
-/* Under mmap_lock. Returns whether a page was faulted in. */
+/*
+ * Under mmap_lock. Returns whether the task may fault in the page at @at, in the
+ * mapping in which the pages from @first on are.
+ */
+static bool may_fault_in(struct mm_struct *mm, u64 first, u64 at)
+{
+	const struct vm_area_struct *vma = at < TASK_SIZE_MAX ? find_vma(mm, at) : NULL;
+
+	return vma && first >= vma->vm_start && vma_is_anonymous(vma) && (vma->vm_flags & VM_READ) &&
+	       !userfaultfd_armed(vma);
+}
+
+/*
+ * Returns whether a page was faulted in. mmap_lock is held, also afterwards, but
+ * not while the kernel waits for a page to be read from swap. The mappings may
+ * have changed then, so they are looked up for each page.
+ */
 static bool fault_in_pages(struct mm_struct *mm, u64 at, unsigned int pages)
 {
-	struct vm_area_struct *vma;
-	bool helped = false;
-	u64 end;
+	const u64 first = at & PAGE_MASK;
+	bool helped = false, unlocked;
+	unsigned int i;
 
-	at &= PAGE_MASK;
-	vma = at < TASK_SIZE_MAX ? find_vma(mm, at) : NULL;
-	if (!vma || at < vma->vm_start || !vma_is_anonymous(vma) || !(vma->vm_flags & VM_READ) ||
-	    userfaultfd_armed(vma))
-		return false;
-	end = min_t(u64, vma->vm_end, at + pages * PAGE_SIZE);
-	for (; at < end; at += PAGE_SIZE) {
+	for (i = 0; i < pages; i++) {
+		at = first + i * PAGE_SIZE;
+		if (!may_fault_in(mm, first, at))
+			break;
 		if (readable(at))
 			continue;
-		if (fixup_user_fault(mm, at, 0, NULL))
+		if (fixup_user_fault(mm, at, 0, &unlocked))
 			break;
 		this_cpu_inc(counters.pages);
 		helped = true;

@@ -80,26 +80,47 @@ static int task_work_add(void *task, struct callback_head *head, int how)
 	queued_work = head;
 	return 0;
 }
-static bool mmap_read_trylock(struct mm_struct *mm) { (void)mm; return !mmap_locked; }
-static void mmap_read_unlock(struct mm_struct *mm) { (void)mm; }
+#define STACK	0x7f0000000000ULL	/* address of present[0] */
+
+/* What happens while a page is read from swap, for which mmap_lock is released. */
+static void (*while_swapping)(void);
+static unsigned int mmap_held, waits_with_lock;
+static bool mmap_read_trylock(struct mm_struct *mm)
+{
+	(void)mm;
+	mmap_held += !mmap_locked;
+	return !mmap_locked;
+}
+static void mmap_read_unlock(struct mm_struct *mm) { (void)mm; mmap_held--; }
 static struct vm_area_struct *find_vma(struct mm_struct *mm, u64 at)
 {
 	(void)mm;
+	if (!mmap_held)
+		abort();
 	return at < area.vm_end ? &area : NULL;
 }
 #define vma_is_anonymous(vma)	((vma)->anonymous)
 #define userfaultfd_armed(vma)	((vma)->armed)
 static int copy_from_user_nofault(void *to, const void *from, size_t size)
 {
-	u64 page = ((u64)from - area.vm_start) >> PAGE_SHIFT;
+	u64 page = ((u64)from - STACK) >> PAGE_SHIFT;
 
 	(void)to, (void)size;
 	return page < 64 && present[page] ? 0 : -EFAULT;
 }
 static int fixup_user_fault(struct mm_struct *mm, u64 at, int flags, bool *unlocked)
 {
-	(void)mm, (void)flags, (void)unlocked;
-	present[(at - area.vm_start) >> PAGE_SHIFT] = true;
+	(void)mm, (void)flags;
+	if (!mmap_held)
+		abort();
+	/* As in the kernel: without @unlocked, it waits with the lock held. */
+	if (!unlocked) {
+		waits_with_lock++;
+	} else if (while_swapping) {
+		*unlocked = true;
+		while_swapping();
+	}
+	present[(at - STACK) >> PAGE_SHIFT] = true;
 	faults++;
 	return 0;
 }
@@ -143,8 +164,6 @@ bool kunwind_breakpoint_learn(struct mm_struct *mm, u64 id, u64 addr)
 
 /* --------------------------------------------------------------- the scene */
 
-#define STACK	0x7f0000000000ULL
-
 static struct mm_struct mm;
 
 static void begin(void)
@@ -161,6 +180,8 @@ static void begin(void)
 	queued_work = NULL;
 	raised = NULL;
 	task_gone = module_goes = mmap_locked = false;
+	while_swapping = NULL;
+	waits_with_lock = 0;
 	part_missing = true;
 	part_answer = 0;
 	faults = 0;
@@ -269,6 +290,38 @@ static void test_pages(void)
 	returns();
 	tap_ok(faults == PAGES + 1 && present[30],
 	       "stack pages: the page where a register was saved is faulted in");
+}
+
+static void grows(void) { area.vm_start -= PAGE_SIZE; }
+static void is_replaced(void) { area.vm_start += PAGE_SIZE; }
+static void becomes_a_file(void) { area.anonymous = false; }
+static void is_armed(void) { area.armed = true; }
+static void is_protected(void) { area.vm_flags = 0; }
+
+/* The mappings change while mmap_lock is released. */
+static void test_swap(void)
+{
+	static const struct { const char *what; void (*changes)(void); unsigned int faults; } cases[] = {
+		{ "the stack grows", grows, PAGES },
+		{ "another mapping takes the place of the first page", is_replaced, 1 },
+		{ "it becomes a file's", becomes_a_file, 1 },
+		{ "it becomes a userfaultfd's", is_armed, 1 },
+		{ "it becomes unreadable", is_protected, 1 },
+	};
+	unsigned int i;
+
+	begin();
+	asks(STACK);
+	tap_ok(!waits_with_lock && !mmap_held,
+	       "stack pages in swap: mmap_lock is not held while they are read");
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		begin();
+		area.vm_start += PAGE_SIZE;
+		while_swapping = cases[i].changes;
+		asks(STACK + PAGE_SIZE);
+		tap_ok(faults == cases[i].faults && !mmap_held,
+		       "stack pages in swap, meanwhile %s: %u faulted in", cases[i].what, cases[i].faults);
+	}
 }
 
 static void test_not_helped(void)
@@ -553,6 +606,7 @@ int main(void)
 {
 	current = &me;
 	test_pages();
+	test_swap();
 	test_not_helped();
 	test_again();
 	test_breakpoint();
