@@ -5,11 +5,12 @@
 
 include scripts/user.mk
 
-# The headers of the running kernel, or the newest ones that are installed. In
-# the second case the modules are for the VM, or for the kernel that is booted
-# next.
+# The headers of the running kernel, or the newest ones that are installed, those
+# of other flavours (-rt, -cloud) last. In the second case the modules are for the
+# VM, or for the kernel that is booted next.
 KDIR ?= $(firstword $(wildcard /lib/modules/$(shell uname -r)/build) \
-	$(shell ls -1dr $$(ls -1d /usr/src/linux-headers-*-amd64 2>/dev/null | sort -V) 2>/dev/null | head -n 1))
+	$(shell ls -1d /usr/src/linux-headers-*-amd64 2>/dev/null | sort -V | \
+		awk '/-(rt|cloud)-amd64$$/ { other = $$0; next } { plain = $$0 } END { print plain ? plain : other }'))
 
 export PREFIX DESTDIR
 
@@ -25,7 +26,7 @@ all: modules lib tools
 
 modules:
 	@test -n "$(KDIR)" || { echo "make modules: no kernel headers in /lib/modules or /usr/src: run scripts/setup build, or set KDIR" >&2; exit 1; }
-	$(MAKE) -C $(KDIR) M=$(CURDIR) W=1 modules
+	+@scripts/build-modules "$(KDIR)" W=1 modules
 
 lib:
 	$(MAKE) -C libkunwind all
@@ -132,7 +133,7 @@ style:
 	@scripts/style
 
 clean:
-	-test -z "$(KDIR)" || $(MAKE) -C $(KDIR) M=$(CURDIR) clean
+	+-test -z "$(KDIR)" || scripts/build-modules "$(KDIR)" clean
 	for part in $(PARTS) $(patsubst %/Makefile,%,$(wildcard tests/*/Makefile)); do \
 		$(MAKE) -C $$part clean || exit 1; done
 
