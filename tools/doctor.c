@@ -85,6 +85,25 @@ static void check_signature(const char *kernel, bool loaded)
 			    "confirm, sudo make install");
 }
 
+/* Without the kernel's headers, DKMS builds nothing; Debian's archive drops old ones. */
+static void no_module(const char *kernel)
+{
+	char path[256], package[256], text[16384];
+
+	snprintf(path, sizeof(path), "/lib/modules/%s/build/Makefile", kernel);
+	snprintf(package, sizeof(package), "linux-headers-%s", kernel);
+	if (!access(path, F_OK))
+		doctor_line(DOCTOR_FAIL, "module installed", "no kunwind.ko for this kernel",
+			    "sudo make install, in kunwind's source (then see: dkms status)");
+	else if (!doctor_command(text, sizeof(text), "apt-cache", "--version", NULL) ||
+		 doctor_command(text, sizeof(text), "apt-cache", "show", package, NULL))
+		doctor_line(DOCTOR_FAIL, "module installed", "no kunwind.ko for this kernel",
+			    "sudo apt install dkms %s; sudo make install, in kunwind's source", package);
+	else
+		doctor_line(DOCTOR_FAIL, "module installed", "no kunwind.ko for this kernel",
+			    "boot the newest kernel: the archive has no %s (or run apt update)", package);
+}
+
 /* Returns whether the module is loaded. */
 static bool check_module(const char *kernel)
 {
@@ -97,9 +116,7 @@ static bool check_module(const char *kernel)
 		doctor_line(DOCTOR_NOTE, "module installed", "no, it was loaded by hand",
 			    "sudo make install");
 	else
-		doctor_line(DOCTOR_FAIL, "module installed", "no kunwind.ko for this kernel",
-			    "sudo apt install dkms linux-headers-%s; sudo make install "
-			    "(then see: dkms status)", kernel);
+		no_module(kernel);
 	check_signature(kernel, loaded);
 	if (loaded)
 		doctor_line(DOCTOR_OK, "module loaded", "yes", NULL);

@@ -15,6 +15,8 @@
 #include "left_over.h"
 
 #define ROOT_SOCKET	"/run/lttng/client-lttng-sessiond"
+/* It also has DKMS build kunwind's modules that are missing for a kernel. */
+#define SETUP		"sudo scripts/setup lttng, in kunwind's source; also after each kernel update"
 
 /* Sets @path to kunwind's front end of lttng, which is beside this program. */
 static bool front_end_path(char *path, size_t size)
@@ -125,21 +127,30 @@ static bool fits(const char *kernel, const char *modules)
 	return m[1] == 14 ? at_least(m, 2, 14, 2) : at_least(m, 2, 13, 21) && m[1] == 13;
 }
 
+/* Prints the probes that scripts/setup lttng left out, as ", without A B"; "" for none. */
+static void left_out(const char *kernel, char *text, size_t size)
+{
+	char path[256], names[256];
+
+	snprintf(path, sizeof(path), "/lib/modules/%s/updates/lttng/left-out", kernel);
+	doctor_file(path, names, sizeof(names));
+	snprintf(text, size, "%s%s", *names ? ", without " : "", names);
+}
+
 static void check_modules(const char *kernel)
 {
-	char version[128], found[256];
+	char version[128], without[272], found[512];
 	bool loaded = !access("/sys/module/lttng_tracer", F_OK);
 
 	doctor_file("/sys/module/lttng_tracer/version", version, sizeof(version));
 	if (!*version)
 		doctor_command(version, sizeof(version), "modinfo", "-k", kernel, "-F", "version",
 			       "lttng-tracer", NULL);
-	snprintf(found, sizeof(found), "%s, %s", *version ? version : "version unknown",
-		 loaded ? "loaded" : "installed");
+	left_out(kernel, without, sizeof(without));
+	snprintf(found, sizeof(found), "%s, %s%s", *version ? version : "version unknown",
+		 loaded ? "loaded" : "installed", without);
 	if (!*version && !loaded)
-		doctor_line(DOCTOR_FAIL, "lttng-modules", "none for this kernel",
-			    "Debian 12: sudo scripts/setup lttng in kunwind's source; later releases: "
-			    "sudo apt install lttng-modules-dkms linux-headers-%s", kernel);
+		doctor_line(DOCTOR_FAIL, "lttng-modules", "none for this kernel", SETUP);
 	else if (*version && !fits(kernel, version))
 		doctor_line(DOCTOR_FAIL, "lttng-modules", found,
 			    "kernel %s needs 2.13.21, 2.14.2, 2.15.0 or later", kernel);
@@ -156,7 +167,7 @@ static void check_probe(const char *kernel)
 	else if (!doctor_command(found, sizeof(found), "modinfo", "-k", kernel, "-n",
 				 "lttng-probe-kunwind", NULL))
 		doctor_line(DOCTOR_FAIL, "mappings in traces", "lttng-probe-kunwind is not installed",
-			    "sudo make install (after LTTng's modules are installed)");
+			    SETUP);
 	else if (geteuid() == 0)
 		doctor_line(DOCTOR_OK, "mappings in traces",
 			    "lttng-probe-kunwind is installed; lttng --callstack loads it", NULL);

@@ -1,0 +1,54 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+#
+# doctor.sh - what kunwind doctor says about the installed modules: the headers
+# that are missing, and LTTng's modules. Runs it in a mount namespace with a
+# made-up /lib/modules, and with fakes of modinfo and apt-cache in PATH.
+
+cd "$(dirname "$0")" || exit 1
+# shellcheck source=tests/vm/lib/tap.sh
+. ../vm/lib/tap.sh
+[ "$(id -u)" -eq 0 ] || { echo "1..0 # SKIP mounting wants root"; exit 0; }
+[ -n "${in_namespace-}" ] || in_namespace=1 exec unshare --mount --propagation private ./doctor.sh
+[ ! -e /sys/module/kunwind ] || { echo "1..0 # SKIP kunwind is loaded"; exit 0; }
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+kernel=$(uname -r)
+mkdir -p "$work/bin" "$work/modules/$kernel"
+mount --bind "$work/modules" /lib/modules
+export work PATH=$work/bin:$PATH
+# modinfo -k KERNEL -n|-F FIELD MODULE: as far as a file has the module's name
+printf '#!/bin/sh\ncat "$work/modules/$2/$(eval echo \\${$#})" 2>/dev/null\n' >"$work/bin/modinfo"
+printf '#!/bin/sh\n[ "$1" = --version ] || grep -qx "$*" "$work/archive"\n' >"$work/bin/apt-cache"
+chmod +x "$work/bin/"*
+# line REQUIREMENT: what doctor prints for it, without the requirement
+line() { ../../tools/build/kunwind doctor --tsv | awk -F'\t' -v what="$1" '$2 == what { print $1 "|" $3 "|" $4 }'; }
+none="FAIL|no kunwind.ko for this kernel"
+
+echo "show linux-headers-$kernel" >"$work/archive"
+is "$(line 'module installed')" "$none|sudo apt install dkms linux-headers-$kernel; sudo make install, in kunwind's source" \
+	"no headers: their package is named"
+echo "show linux-headers-${kernel}1" >"$work/archive"
+is "$(line 'module installed')" "$none|boot the newest kernel: the archive has no linux-headers-$kernel (or run apt update)" \
+	"no headers, and the archive has none: boot the newest kernel"
+mkdir -p "$work/modules/$kernel/build"
+touch "$work/modules/$kernel/build/Makefile"
+is "$(line 'module installed')" "$none|sudo make install, in kunwind's source (then see: dkms status)" \
+	"with headers: make install"
+rm -r "$work/modules/$kernel/build"
+printf '#!/bin/sh\nexit 1\n' >"$work/bin/apt-cache"
+is "$(line 'module installed')" "$none|sudo apt install dkms linux-headers-$kernel; sudo make install, in kunwind's source" \
+	"apt cannot be asked: the package of the headers is named"
+echo "/lib/modules/$kernel/updates/dkms/kunwind.ko" >"$work/modules/$kernel/kunwind"
+is "$(line 'module installed')" "ok|/lib/modules/$kernel/updates/dkms/kunwind.ko|" "an installed module is named"
+
+setup="sudo scripts/setup lttng, in kunwind's source; also after each kernel update"
+is "$(line lttng-modules)" "FAIL|none for this kernel|$setup" "no LTTng modules: the command that installs them"
+is "$(line 'mappings in traces')" "FAIL|lttng-probe-kunwind is not installed|$setup" "no events of kunwind: the same command"
+echo 2.15.0 >"$work/modules/$kernel/lttng-tracer"
+is "$(line lttng-modules)" "ok|2.15.0, installed|" "LTTng modules"
+mkdir -p "$work/modules/$kernel/updates/lttng"
+echo "lttng-probe-timer lttng-probe-x" >"$work/modules/$kernel/updates/lttng/left-out"
+is "$(line lttng-modules)" "ok|2.15.0, installed, without lttng-probe-timer lttng-probe-x|" "probes that were left out are named"
+done_testing
