@@ -38,8 +38,16 @@ install_pages = for page in $(1); do \
 # $(call remove_own,DIRECTORIES): removes kunwind's own directories if they are empty
 remove_own = for dir in $(1); do rmdir "$$dir" 2>/dev/null || :; done
 
-# $(call remove_shared,DIRECTORIES): if PREFIX is not the system's, removes empty
-# directories that other programs use, too, and those above them up to PREFIX
-remove_shared = $(if $(SYSTEM),:,for dir in $(1); do \
-		while [ "$$dir" != "$(DESTDIR)$(PREFIX)" ] && rmdir "$$dir" 2>/dev/null; do dir=$${dir%/*}; done; \
-	done)
+# Shell: false for the system's own directories in /usr/local, and for directories of
+# packages in /usr.
+base_shared := /usr/local/bin | /usr/local/include | /usr/local/lib | /usr/local/share | /usr/local/share/man
+not_shared/usr/local = case "$${dir\#$(DESTDIR)}" in ($(base_shared)) false ;; esac
+not_shared/usr = ! dpkg-query -S "$${dir\#$(DESTDIR)}" >/dev/null 2>&1
+not_shared = :
+
+# $(call remove_shared,DIRECTORIES): removes empty directories that other programs
+# use, too, and those above them up to PREFIX, except the system's own
+remove_shared = for dir in $(1); do \
+		while [ "$$dir" != "$(DESTDIR)$(PREFIX)" ] && { $(not_shared$(SYSTEM)); } && rmdir "$$dir" 2>/dev/null; do \
+			dir=$${dir%/*}; done; \
+	done

@@ -100,10 +100,19 @@ is "$(cd "$prefix/stage/opt/kunwind" && find . -mindepth 1)" "" "uninstall-user 
 check "install-user for a system prefix succeeds" run install-user DESTDIR="$prefix/stage" PREFIX=/usr/local
 files=$(files_in "$prefix/stage")
 like "$files" "./usr/local/lib/udev/rules.d/60-kunwind.rules" "a system prefix gets the udev rule"
-like "$files" "./usr/lib/[^ ]*/?babeltrace2/plugins/babeltrace-plugin-kunwind.so" "the plug-in goes to babeltrace2's directory"
+is "$(grep -v '^./usr/local/' <<<"$files")" "" "PREFIX=/usr/local: no file is outside"
+like "$(cat "$work/log")" "BABELTRACE_PLUGIN_PATH=/usr/local/lib" "PREFIX=/usr/local: a line reports where babeltrace2 finds the plug-in"
 run uninstall-user DESTDIR="$prefix/stage" PREFIX=/usr/local
-is "$(files_in "$prefix/stage")" "" "uninstall-user leaves no file in a system prefix"
-is "$(find "$prefix/stage" -type d -name '*kunwind*' ! -path '*/opt/*')" "" "uninstall-user leaves no directory of kunwind in a system prefix"
+# what Debian's base-files makes below /usr/local, as far as kunwind uses it
+is "$(cd "$prefix/stage/usr/local" && find . -mindepth 1 | sort | xargs)" "./bin ./include ./lib ./share ./share/man" \
+	"uninstall-user leaves only the system's directories in /usr/local"
+rm -rf "$prefix/stage"
+check "install-user for PREFIX=/usr succeeds" run install-user DESTDIR="$prefix/stage" PREFIX=/usr
+like "$(files_in "$prefix/stage")" "./usr/lib/[^ ]*/?babeltrace2/plugins/babeltrace-plugin-kunwind.so" \
+	"PREFIX=/usr: the plug-in goes to babeltrace2's directory"
+run uninstall-user DESTDIR="$prefix/stage" PREFIX=/usr
+is "$(find "$prefix/stage" -name '*kunwind*')" "" "PREFIX=/usr: uninstall-user leaves no file or directory of kunwind"
+is "$(find "$prefix/stage" ! -type d)" "" "PREFIX=/usr: uninstall-user leaves no file"
 for variable in DESTDIR PREFIX; do
 	run uninstall-user "$variable=$work/a b" >/dev/null
 	like "$? $(cat "$work/log")" "1 .*PREFIX and DESTDIR must not contain blanks" "a $variable with a blank is refused"
