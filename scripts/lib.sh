@@ -2,7 +2,8 @@
 # shellcheck shell=bash
 #
 # Functions that the scripts of this directory share: messages, paths in the
-# cache, one line of progress for each stage, and the VM's kernel.
+# cache, one line of progress for each stage, this machine's kernels, and the
+# VM's kernel.
 #
 # Sourced, never run. Everything that is downloaded or generated outside the
 # tree is in one cache directory. The output of a stage goes to a log there,
@@ -60,6 +61,53 @@ distribution() {
 	)
 }
 
+candidate() { apt-cache policy "$1" 2>/dev/null | awk '/Candidate:/ && $2 != "(none)" { print $2 }'; }
+
+# Prints the kernels whose headers are installed, the oldest first. Modules can be
+# built for these.
+kernels_with_headers() {
+	local build
+	for build in /lib/modules/*/build; do
+		[ ! -e "$build/Makefile" ] || basename "${build%/build}"
+	done | sort -V
+}
+
+# Returns whether this system has the kernel, and not only its headers. In a
+# container or chroot, uname -r is the kernel of another system.
+has_kernel() { [ -d "/lib/modules/$1/kernel" ]; }
+
+# Prints Debian's flavour of a kernel, which is the end of its packages' names:
+# amd64, cloud-amd64 or rt-amd64.
+kernel_flavour() {
+	case $1 in
+	*-cloud-amd64) echo cloud-amd64 ;;
+	*-rt-amd64) echo rt-amd64 ;;
+	*) echo amd64 ;;
+	esac
+}
+
+# Prints how the kernel KERNEL, for which no headers are installed, gets modules.
+# COMMAND builds them. Debian's archive drops a kernel's packages some time after
+# its update.
+headers_advice() { # KERNEL COMMAND
+	local flavour
+	flavour=$(kernel_flavour "$1")
+	if [ -n "$(candidate "linux-headers-$1")" ]; then
+		printf 'apt install linux-headers-%s, then %s\n' "$1" "$2"
+	elif [ -n "$(candidate "linux-headers-$flavour")" ]; then
+		printf 'the archive has no linux-headers-%s: apt install %s %s, boot the newest kernel, then %s\n' \
+			"$1" "linux-image-$flavour" "linux-headers-$flavour" "$2"
+	else
+		printf "install this kernel's headers (apt update; apt install linux-headers-%s), then %s\n" "$1" "$2"
+	fi
+}
+
+has_lttng() { modinfo -k "$1" lttng-tracer >/dev/null 2>&1; }
+
+# Prints the versions of a package that DKMS knows, the oldest first.
+dkms_versions() { # PACKAGE
+	{ dkms status -m "$1" 2>/dev/null || true; } | sed -n "s,^$1/\\([^,:/ ]*\\).*,\\1,p" | sort -uV
+}
 
 # Paths of the VM's parts for one kernel release. The headers of a kernel that
 # was built here, or whose headers are not installed, are in the kernel's
