@@ -8,8 +8,10 @@
  * frees the memory. CPUs that come online are sampled, too (CPU hotplug).
  *
  * The parameter sample_clock chooses what takes the samples: a timer
- * (cpu_clock.c), or the counter of cycles (cycles.c). "auto" is cycles, or the
- * timer on a machine without the counter, like most virtual machines.
+ * (cpu_clock.c), which is the default, or the counter of cycles (cycles.c).
+ * cycles is never chosen without its name: its samples run in NMIs, which no
+ * emulated machine has from a counter. Tests send such NMIs from another CPU
+ * (tests/vm/modules/nmi_counter.c).
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -31,25 +33,23 @@
 #include "sampler.h"
 #include "take.h"
 
-/* What sample_clock can be, after the clocks themselves. */
-#define AUTO		KUNWIND_NR_CLOCKS
 /* Value of "running" while no clock runs. */
 #define NONE		KUNWIND_NR_CLOCKS
 
 #define KUNWIND_CLOCK_NAME(clock, name)	name,
-static const char *const choices[] = { KUNWIND_CLOCK_NAMES(KUNWIND_CLOCK_NAME) "auto" };
+static const char *const choices[] = { KUNWIND_CLOCK_NAMES(KUNWIND_CLOCK_NAME) };
 #undef KUNWIND_CLOCK_NAME
 
-static unsigned int choice = AUTO;
+static enum kunwind_clock choice = KUNWIND_CLOCK_CPU;
 
 /* Protects "wanted" and "memory". Taken inside the lock of sample.c. */
 static DEFINE_MUTEX(sampler_lock);
 static bool wanted;
 static struct kunwind_sample_memory *memory;
 
-/* Only settle() writes these. */
+/* Only settle() writes these, except that change() clears "refused". */
 static enum kunwind_clock running = NONE;
-static int refused;			/* error of the last begin(), or 0 */
+static int refused;			/* why no clock runs though the event is on, or 0 */
 static int hotplug;			/* number of the CPU hotplug state */
 
 /*
@@ -86,12 +86,9 @@ static int begin_with(enum kunwind_clock clock)
 
 static void begin(void)
 {
-	const unsigned int chosen = READ_ONCE(choice);
-	int err;
+	const enum kunwind_clock chosen = READ_ONCE(choice);
+	int err = begin_with(chosen);
 
-	err = begin_with(chosen == KUNWIND_CLOCK_CPU ? KUNWIND_CLOCK_CPU : KUNWIND_CLOCK_CYCLES);
-	if (err && chosen == AUTO)
-		err = begin_with(KUNWIND_CLOCK_CPU);
 	WRITE_ONCE(refused, err);
 	if (err)
 		pr_notice_once("kunwind_sample: no samples by %s: error %d\n", choices[chosen], err);
@@ -145,6 +142,8 @@ static int change(bool on)
 		err = memory ? 0 : -ENOMEM;
 	}
 	wanted = on && !err;
+	/* The error of an earlier session is not this one's. */
+	WRITE_ONCE(refused, 0);
 	mutex_unlock(&sampler_lock);
 	schedule_work(&settle_work);
 	return err;
@@ -167,7 +166,7 @@ static int choice_get(char *to)
 
 KUNWIND_PARAM(sample_clock, choice_set, choice_get);
 MODULE_PARM_DESC(sample_clock,
-		 "what takes samples, from the next session on: cpu-clock, cycles, auto (default)");
+		 "what takes samples, from the next session on: cycles, or cpu-clock (default)");
 
 void kunwind_sampler_show_params(struct seq_file *m)
 {
@@ -178,7 +177,7 @@ void kunwind_sampler_show_params(struct seq_file *m)
 
 void kunwind_sampler_show(struct seq_file *m)
 {
-	const unsigned int clock = READ_ONCE(running);
+	const enum kunwind_clock clock = READ_ONCE(running);
 	const int err = READ_ONCE(refused);
 
 	if (clock != NONE)

@@ -44,7 +44,7 @@ def parameters():
     found = {}
     for path in glob.glob(os.path.join(TREE, "kmod/**/*.c"), recursive=True):
         for name, words in re.findall(r"^MODULE_PARM_DESC\((\w+),(.*?)\);", text_of(path), re.M | re.S):
-            default = re.search(r"\(default (\w+)\)|(\w+) \(default\)", words)
+            default = re.search(r"\(default (\w+)\)|([\w-]+) \(default\)", words)
             found[name] = default.group(1) or default.group(2)
     return found
 
@@ -65,7 +65,7 @@ def main():
     rows = re.search(r"\n\| reason \| what it means.*?\n\n", text_of("docs/debugging.md"), re.S).group(0)
     same("docs/debugging.md explains all reasons", sorted(re.findall(r"^\| `(\w+)` \|", rows, re.M)), sorted(names))
 
-    page = re.findall(r'^\.IR (\w+) " \((\w+)\)"$', text_of("tools/man/kunwind.4"), re.M)
+    page = re.findall(r'^\.IR (\w+) " \(([\w-]+)\)"$', text_of("tools/man/kunwind.4").replace(r"\-", "-"), re.M)
     same("kunwind(4) lists all parameters with their defaults", sorted(page), sorted(parameters().items()))
 
     version = re.search(r'^#define KUNWIND_VERSION\s+"([\d.]+)"$', header, re.M).group(1)

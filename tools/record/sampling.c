@@ -130,5 +130,5 @@ void sampling_check(const struct sampling *sampling)
 		nanosleep(&pause, NULL);
 	if (*why)
 		kunwind_tool_error("no samples are taken: %s (of the module parameter sample_clock; "
-				   "\"auto\" needs no counter)", why);
+				   "\"cpu-clock\" needs no counter)", why);
 }

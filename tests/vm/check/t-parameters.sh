@@ -44,7 +44,7 @@ for name in sorted(os.listdir(folder)):
     if old in ("Y", "N"):
         other, bad = "N" if old == "Y" else "Y", ("", "x")
     elif name == "sample_clock":
-        other, bad = "auto" if old != "auto" else "cycles", ("", "sundial", "cycle")
+        other, bad = "cpu-clock" if old == "cycles" else "cycles", ("", "auto", "cycle")
     else:
         other, bad = str(int(old) + 1), ("", "-1", "4294967296", "99999999999999999999", "1x", "x")
     for text in (other,) if values == "other" else bad:

@@ -63,14 +63,14 @@ for value in 0 10001 -1 4294967297 abc ''; do
 done
 is "$(cat $parameters/sample_frequency)" 997 "sample_frequency is 997 after refused values"
 check "sample_clock: an unknown clock is refused" refused sample_clock sundial
-is "$(cat $parameters/sample_clock)" auto "sample_clock is auto after a refused value"
+is "$(cat $parameters/sample_clock)" cpu-clock "sample_clock is cpu-clock after a refused value"
 
 # ------------------------------------------------ shares of CPU time
 # no limit of perf's counts
 echo 1 >/proc/sys/kernel/perf_cpu_time_max_percent
 echo 4 >/proc/sys/kernel/perf_event_paranoid
 begin shares
-is "$(status sampler '')" cpu-clock "auto: a machine without a counter of cycles uses cpu-clock"
+is "$(status sampler '')" cpu-clock "the default clock is cpu-clock"
 check_fails 1 "rmmod fails while the event is on" rmmod kunwind
 # more than are asked for below, because "kunwind" and "sh" are sampled, too
 burn $((most * 14 / 10)) perf record -q -g -e cpu-clock -F 997 -o perf.data -- kunwind run -- ./burner 300 bursts
@@ -185,7 +185,7 @@ kunwind run -- ./burner 1 >/dev/null
 is "$(list none | wc -l)" 0 "sample_clock=cycles without a counter: no samples"
 like "$(kunwind status --tsv | grep '^sampler')" "off	error -2" "sample_clock=cycles without a counter: the status has the error"
 end
-echo auto >$parameters/sample_clock
+echo cpu-clock >$parameters/sample_clock
 
 # ------------------------------------------------ on and off, and unloading
 for _ in 1 2 3 4 5; do
