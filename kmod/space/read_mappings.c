@@ -542,12 +542,7 @@ int kunwind_space_read_mappings(struct kunwind_space *space, struct mm_struct *m
 	 * During the wait, other threads may have replaced mappings, which are
 	 * still alive in the old snapshot.
 	 */
-	snapshot = kunwind_space_snapshot(space);
-	if (!snapshot)
-		return err;
-	kunwind_snapshot_settle(snapshot);
-	kunwind_space_announce(space, snapshot, true);
-	kunwind_snapshot_put(snapshot);
+	kunwind_space_announce(space);
 	return err;
 }
 

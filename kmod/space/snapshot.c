@@ -121,16 +121,19 @@ void kunwind_snapshot_settle(struct kunwind_snapshot *snapshot)
 		WRITE_ONCE(snapshot->settled, true);
 }
 
-void kunwind_snapshot_announce(struct kunwind_snapshot *snapshot, pid_t tgid, bool may_sleep)
+bool kunwind_snapshot_announce(struct kunwind_snapshot *snapshot, pid_t tgid,
+			       struct kunwind_ranges __rcu *const *published)
 {
 	const bool settled = READ_ONCE(snapshot->settled);
 	u32 i;
 
 	if (READ_ONCE(snapshot->announced))
-		return;
+		return true;
 	for (i = 0; i < snapshot->ranges.nr; i++) {
 		struct kunwind_detail *detail = &snapshot->detail[i];
 
+		if (published && rcu_access_pointer(*published) != &snapshot->ranges)
+			return false;
 		if (READ_ONCE(detail->announced) || READ_ONCE(snapshot->ranges.range[i].dead) ||
 		    kunwind_object_is_nameless(detail->object) ||
 		    kunwind_object_state(detail->object) == KUNWIND_OBJECT_PENDING)
@@ -139,12 +142,12 @@ void kunwind_snapshot_announce(struct kunwind_snapshot *snapshot, pid_t tgid, bo
 			continue;
 		kunwind_trace_map(tgid, &snapshot->ranges.range[i], detail);
 		/* A tracer may record a stack with each of thousands of events. */
-		if (may_sleep)
-			cond_resched();
+		cond_resched();
 	}
 	/* Pairs with kunwind_snapshot_copy(). */
 	if (settled)
 		smp_store_release(&snapshot->announced, true);
+	return true;
 }
 
 /* Returns whether a dump reports range @i. */

@@ -106,10 +106,13 @@ void kunwind_snapshot_settle(struct kunwind_snapshot *snapshot);
 /*
  * Emits kunwind_map for each range that is alive, has a file or is the vDSO, is
  * not pending, and was not announced before. The range counts as announced
- * also if the event is off. @may_sleep: lets other tasks run after each event.
- * Otherwise no sleep.
+ * also if the event is off. The caller has a reference. Lets other tasks run
+ * after each event. @published: NULL, or the pointer of the space; if it points
+ * to another snapshot now, ends and returns false, because the marks of ranges
+ * that have died meanwhile are in that other one. Otherwise returns true.
  */
-void kunwind_snapshot_announce(struct kunwind_snapshot *snapshot, pid_t tgid, bool may_sleep);
+bool kunwind_snapshot_announce(struct kunwind_snapshot *snapshot, pid_t tgid,
+			       struct kunwind_ranges __rcu *const *published);
 
 /*
  * Emits kunwind_map for ranges from address *at on, whether announced before or

@@ -45,10 +45,12 @@ static struct hlist_head spaces[1 << HASH_BITS];
 static DEFINE_SPINLOCK(spaces_lock);	/* the hash, hashed, processes, children */
 
 #define SETTLE_DELAY	(1 + HZ / 50)
+#define ANNOUNCE_TRIES	16		/* most snapshots that one call begins to announce */
 
 static void sweep(struct work_struct *work);
 static DECLARE_DELAYED_WORK(sweeper, sweep);
 static unsigned long sweep_delay = 1;	/* jiffies */
+static u32 sweep_nr;			/* number of the current sweep, never 0; only sweep() */
 static bool rules_gone;
 
 static struct kunwind_ranges *locked_ranges(struct kunwind_space *space)
@@ -84,13 +86,52 @@ static void sweep_soon(void)
 	kunwind_reap_queue(&sweeper, READ_ONCE(sweep_delay));
 }
 
-void kunwind_space_announce(struct kunwind_space *space, struct kunwind_snapshot *snapshot,
-			    bool may_sleep)
+void kunwind_space_announce(struct kunwind_space *space)
 {
-	pid_t tgid = READ_ONCE(space->tgid);
+	struct kunwind_snapshot *snapshot;
+	unsigned int tries = 0;
+	bool done = false;
 
-	if (tgid > 0)
-		kunwind_snapshot_announce(snapshot, tgid, may_sleep);
+	while (!done && (snapshot = kunwind_space_snapshot(space))) {
+		const pid_t tgid = READ_ONCE(space->tgid);
+		/* The last try ends, whatever other threads map meanwhile. */
+		struct kunwind_ranges __rcu **published =
+			++tries < ANNOUNCE_TRIES ? &space->ranges : NULL;
+
+		kunwind_snapshot_settle(snapshot);
+		done = tgid <= 0 || kunwind_snapshot_announce(snapshot, tgid, published);
+		kunwind_snapshot_put(snapshot);
+	}
+}
+
+/*
+ * Looks at the spaces of a bucket that this sweep has not looked at. Returns
+ * the first with something to announce, with a reference; NULL: none is left.
+ * *@again: set if a space has to wait for the next sweep.
+ */
+static struct kunwind_space *next_unannounced(struct hlist_head *bucket, bool renew, bool *again)
+{
+	struct kunwind_snapshot *snapshot;
+	struct kunwind_space *space;
+
+	rcu_read_lock();
+	hlist_for_each_entry_rcu(space, bucket, node) {
+		if (space->swept == sweep_nr)
+			continue;
+		space->swept = sweep_nr;
+		snapshot = kunwind_snapshot_of(rcu_dereference(space->ranges));
+		if (snapshot && renew)
+			WRITE_ONCE(snapshot->ranges.id, kunwind_snapshot_new_id());
+		if (!snapshot || READ_ONCE(snapshot->announced))
+			continue;
+		/* Made by fork: no process number for events yet. */
+		if (!READ_ONCE(space->tgid))
+			*again = true;
+		else if (refcount_inc_not_zero(&space->refs))
+			break;
+	}
+	rcu_read_unlock();
+	return space;
 }
 
 /*
@@ -98,7 +139,8 @@ void kunwind_space_announce(struct kunwind_space *space, struct kunwind_snapshot
  * waiting. One sweep handles all objects that are done by then. The next sweep
  * is delayed by ten times the duration of this one, so sweeps take at most a
  * tenth of a CPU for any number of spaces and objects. The duration is measured
- * in ns, because most sweeps are shorter than a jiffy.
+ * in ns, because most sweeps are shorter than a jiffy. While a space's ranges
+ * are announced, no lock and no RCU read section is held.
  */
 static void sweep(struct work_struct *work)
 {
@@ -113,27 +155,14 @@ static void sweep(struct work_struct *work)
 	 * or the task that published it sees that the object is done.
 	 */
 	smp_mb();
+	sweep_nr += 1 + (sweep_nr == U32_MAX);
 	for (i = 0; i < ARRAY_SIZE(spaces); i++) {
 		if (hlist_empty(&spaces[i]))
 			continue;
-		rcu_read_lock();
-		hlist_for_each_entry_rcu(space, &spaces[i], node) {
-			struct kunwind_snapshot *snapshot;
-
-			snapshot = kunwind_snapshot_of(rcu_dereference(space->ranges));
-			if (snapshot && renew)
-				WRITE_ONCE(snapshot->ranges.id, kunwind_snapshot_new_id());
-			if (!snapshot || READ_ONCE(snapshot->announced))
-				continue;
-			/* Made by fork: no process number for events yet. */
-			if (!READ_ONCE(space->tgid)) {
-				again = true;
-				continue;
-			}
-			kunwind_snapshot_settle(snapshot);
-			kunwind_space_announce(space, snapshot, false);
+		while ((space = next_unannounced(&spaces[i], renew, &again))) {
+			kunwind_space_announce(space);
+			kunwind_space_put(space);
 		}
-		rcu_read_unlock();
 		cond_resched();
 	}
 	WRITE_ONCE(sweep_delay, 1 + nsecs_to_jiffies(10 * (ktime_get_ns() - start)));

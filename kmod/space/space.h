@@ -56,6 +56,7 @@ struct kunwind_moves {
  *	@lock
  * @read_seq: value of @map_seq at the last read of the mappings; under @lock
  * @moves: under @lock
+ * @swept: number of the last sweep that looked at it; only the sweeper uses it
  * @reader: task whose queued task work will read the mappings, or NULL
  *	(mm_hooks.c)
  */
@@ -74,6 +75,7 @@ struct kunwind_space {
 	spinlock_t lock;
 	u32 map_seq;
 	u32 read_seq;
+	u32 swept;
 	struct kunwind_moves moves;
 	const struct task_struct *reader;
 	struct kunwind_reap reap;
@@ -165,11 +167,12 @@ int kunwind_space_settle(unsigned long timeout);
 bool kunwind_space_dirty(struct kunwind_space *space);
 
 /*
- * Announces @snapshot, unless the process to be named is not known. May sleep if
- * @may_sleep.
+ * Settles the published snapshot, and announces it unless the process to be
+ * named is not known. The caller has a reference, and holds neither a lock nor
+ * an RCU read section. If the snapshot is replaced meanwhile, goes on with the
+ * new one. May sleep (cond_resched() only).
  */
-void kunwind_space_announce(struct kunwind_space *space, struct kunwind_snapshot *snapshot,
-			    bool may_sleep);
+void kunwind_space_announce(struct kunwind_space *space);
 
 /*
  * [start, end) was mapped, or its protection changed. Marks the known ranges

@@ -201,6 +201,13 @@ static inline void mutex_unlock(struct mutex *mutex)
 	do { if (!is_held(lock)) wrong("%s is not held", #lock); } while (0)
 #define lockdep_assert_not_held(lock)						\
 	do { if (is_held(lock)) wrong("%s is held", #lock); } while (0)
+/* Stands in each replacement of a trace event: none is emitted with a lock held. */
+static inline void emits(void)
+{
+	if (nr_held)
+		wrong("an event is emitted with %s held", held_class[0]);
+}
+
 #define lockdep_assert_preemption_disabled()					\
 	do { if (preemptible()) wrong("preemption is on"); } while (0)
 

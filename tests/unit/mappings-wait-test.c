@@ -13,11 +13,13 @@ static void is_replaced(void)
 	objects[1].state = KUNWIND_OBJECT_READY;
 }
 
-/* Reads two mappings of code; @during runs while the task waits for the second one's table. */
-static void read_and_wait(void (*during)(void))
+/* Reads mappings of code; @during runs while the task waits for the second one's table. */
+static void read_and_wait(unsigned int nr, void (*during)(void))
 {
-	map(AT(0), 0x2000, VM_EXEC, &files[0], 0);
-	map(AT(1), 0x2000, VM_EXEC, &files[1], 0);
+	unsigned int i;
+
+	for (i = 0; i < nr; i++)
+		map(AT(i), 0x2000, VM_EXEC, &files[i], 0);
 	objects[1].state = KUNWIND_OBJECT_PENDING;
 	during_wait = during;
 	reads(false);
@@ -26,7 +28,7 @@ static void read_and_wait(void (*during)(void))
 static void test_wait_announces(void)
 {
 	begin();
-	read_and_wait(is_replaced);
+	read_and_wait(2, is_replaced);
 	tap_ok(told == 1, "mapping replaced during a wait for its table: it is not announced");
 	end("mapping replaced during a wait");
 }
@@ -48,10 +50,60 @@ static void is_ready(void)
 static void test_announces_long(void)
 {
 	begin();
-	read_and_wait(is_ready);
+	read_and_wait(2, is_ready);
 	tap_ok(told == 2 && told_before == 1, "announce: other tasks may run after each mapping");
 	meanwhile = NULL;
 	end("announce");
+}
+
+/* While the task announces its mappings, another thread replaces the second one, */
+static void is_replaced_late(void)
+{
+	kunwind_space_mapped(space, AT(1), AT(1) + 0x2000, 0, false);
+}
+
+/* and, in the other test, does so again after each mapping. */
+static unsigned int replaced;
+static void replaces_always(void)
+{
+	struct kunwind_snapshot *copy;
+
+	spin_lock(&space->lock);
+	copy = kunwind_snapshot_copy(kunwind_snapshot_of(space->ranges));
+	copy->detail[0].announced = copy->detail[1].announced = false;
+	kunwind_space_publish(space, copy);
+	spin_unlock(&space->lock);
+	if (++replaced == 1000)
+		abort();		/* it would never end */
+	meanwhile = replaces_always;
+}
+
+static void then_replaced(void)
+{
+	objects[1].state = KUNWIND_OBJECT_READY;
+	meanwhile = is_replaced_late;
+}
+
+static void then_replaced_always(void)
+{
+	objects[1].state = KUNWIND_OBJECT_READY;
+	meanwhile = replaces_always;
+}
+
+static void test_announces_replaced(void)
+{
+	begin();
+	read_and_wait(3, then_replaced);
+	tap_ok(told == 2 && told_start == AT(2),
+	       "announce: a mapping that is replaced meanwhile is left out, those after it are not");
+	end("announce, replaced");
+
+	begin();
+	replaced = 0;
+	read_and_wait(2, then_replaced_always);
+	tap_ok(replaced == ANNOUNCE_TRIES + 1, "announce: ends although mappings are replaced all the time");
+	meanwhile = NULL;
+	end("announce, replaced always");
 }
 
 static void test_waits(void)
@@ -118,6 +170,7 @@ int main(void)
 	kunwind_space_init();
 	test_wait_announces();
 	test_announces_long();
+	test_announces_replaced();
 	test_waits();
 	return tap_done();
 }

@@ -3,193 +3,8 @@
  * space-test.c - the known ranges of an address space: which die when others are
  * mapped over them, what a forked child shares, which references a snapshot
  * holds
- *
- * The address sanitizer finds leaks. It and the reference counts of kernel.h
- * find memory that is freed too early.
  */
-#include "kernel.h"
-#include "tap.h"
-
-/* How long a sweep takes for each bucket of spaces, in ns. */
-static u64 sweep_costs;
-#undef cond_resched
-#define cond_resched()	((void)(now_ns += sweep_costs))
-
-/* Trace events: the last one, and their number. */
-#define _KUNWIND_EVENTS_H
-#define _KUNWIND_MAP_EVENT_H
-#include "../../kmod/object/object.h"
-#include "../../kmod/base/memory_limit.h"
-#include "../../kmod/space/snapshot.h"
-
-static u64 told_start;
-static pid_t told_tgid;
-static unsigned int told;
-
-static void kunwind_trace_map(pid_t tgid, const struct kunwind_range *range,
-			      const struct kunwind_detail *detail)
-{
-	(void)detail;
-	told_start = range->start;
-	told_tgid = tgid;
-	told++;
-}
-
-#include "../../kmod/space/snapshot.c"
-#include "../../kmod/space/reap.c"
-#include "../../kmod/space/space.c"
-#define kunwind_space_find(mm)	in_rcu((kunwind_space_find)(mm))
-
-/* ----------------------------------------- what these files need of others */
-
-struct kunwind_quota { int refs; s64 bytes; };
-static struct kunwind_quota user = { .refs = 1 };
-static bool no_room;
-static unsigned int refusals;
-
-struct kunwind_object kunwind_object_anonymous = {
-	.users = REFCOUNT_INIT(1), .state = KUNWIND_OBJECT_NO_CFI, .build_error = KUNWIND_E_NO_CFI,
-};
-
-void kunwind_object_put(struct kunwind_object *object)
-{
-	if (refcount_dec_and_test(&object->users))
-		abort();		/* the test has one of each */
-}
-
-void kunwind_name_put(struct kunwind_name *name)
-{
-	if (name && refcount_dec_and_test(&name->refs))
-		abort();		/* the test has one */
-}
-
-int kunwind_memory_charge(struct kunwind_quota *quota, size_t bytes)
-{
-	if (no_room)
-		return -ENOSPC;
-	quota->bytes += bytes;
-	return 0;
-}
-
-void kunwind_memory_uncharge(struct kunwind_quota *quota, size_t bytes) { quota->bytes -= bytes; }
-void kunwind_memory_refused(void) { refusals++; }
-
-int kunwind_memory_make_room(struct kunwind_quota *quota, size_t bytes)
-{
-	return kunwind_memory_charge(quota, bytes);
-}
-#include "memory.h"
-
-struct kunwind_quota *kunwind_quota_get(struct kunwind_quota *quota)
-{
-	quota->refs++;
-	return quota;
-}
-
-void kunwind_quota_put(struct kunwind_quota *quota) { quota->refs--; }
-void kunwind_result_listen(const struct kunwind_result_listener *listener) { (void)listener; }
-enum kunwind_reason kunwind_object_reason(const struct kunwind_object *object)
-{
-	(void)object;
-	return KUNWIND_NO_TABLE;
-}
-
-/* --------------------------------------------------------------- the scene */
-
-#define NR	4
-#define AT(n)	(0x10000ULL * ((n) + 1))	/* range n; each of 0x2000 bytes */
-
-static struct mm_struct mm, child_mm;
-static struct kunwind_object objects[NR];
-static struct kunwind_name name = { .refs = REFCOUNT_INIT(1) };	/* of the first two */
-static struct kunwind_space *space;
-
-/*
- * An object with a table, one segment of code at file offset and address
- * 0x1000.
- */
-static void object_init(struct kunwind_object *object)
-{
-	memset(object, 0, sizeof(*object));
-	refcount_set(&object->users, 1);
-	object->state = KUNWIND_OBJECT_READY;
-	object->table = (struct kunwind_table *)object;
-	object->has_elf = true;
-	object->elf.nr_loads = 1;
-	object->elf.load[0] = (struct kunwind_elf_load){
-		.offset = 0x1000, .vaddr = 0x5000, .filesz = 0x2000, .flags = 1,
-	};
-}
-
-static struct kunwind_snapshot *list(void)
-{
-	struct kunwind_snapshot *snapshot = kunwind_snapshot_alloc(NR + 2, &user, GFP_KERNEL);
-	unsigned int i;
-
-	snapshot->ranges.entry_sp = 0x7ffe0000;
-	for (i = 0; i < NR; i++) {
-		snapshot->ranges.range[i] = (struct kunwind_range){
-			.start = AT(i), .end = AT(i) + 0x2000, .reason = KUNWIND_NOT_READY,
-		};
-		snapshot->detail[i] = (struct kunwind_detail){
-			.object = kunwind_object_get(&objects[i]), .offset = 0x1000,
-			.name = kunwind_name_get(i < 2 ? &name : NULL),
-		};
-	}
-	snapshot->ranges.nr = snapshot->nr_maps = NR;
-	return snapshot;
-}
-
-static void publish(struct kunwind_space *to, struct kunwind_snapshot *snapshot)
-{
-	spin_lock(&to->lock);
-	kunwind_space_publish(to, snapshot);
-	to->read_seq = to->map_seq;
-	spin_unlock(&to->lock);
-}
-
-static void begin(void)
-{
-	struct kunwind_snapshot *snapshot;
-	unsigned int i;
-
-	for (i = 0; i < NR; i++)
-		object_init(&objects[i]);
-	space = kunwind_space_link(&mm, 100, true, false, GFP_KERNEL);
-	snapshot = list();
-	kunwind_snapshot_settle(snapshot);
-	kunwind_snapshot_announce(snapshot, 100, false);
-	publish(space, snapshot);
-}
-
-static struct kunwind_ranges *ranges_of(struct kunwind_space *of) { return of->ranges; }
-
-/* Returns which ranges are dead, as a bit mask. */
-static u32 dead(struct kunwind_space *of)
-{
-	u32 i, bits = 0;
-
-	for (i = 0; i < ranges_of(of)->nr; i++)
-		bits |= !!ranges_of(of)->range[i].dead << i;
-	return bits;
-}
-
-static void end(const char *what)
-{
-	bool good = true;
-	unsigned int i;
-
-	if (space)
-		kunwind_space_unlink(space, 100, true);
-	for (i = 0; i < 10 && !llist_empty(&reaped); i++)
-		flush_delayed_work(&reap_work);
-	for (i = 0; i < NR; i++)
-		good &= refcount_read(&objects[i].users) == 1;
-	good &= refcount_read(&name.refs) == 1;
-	tap_ok(good && !user.bytes && user.refs == 1 && !mm.grabbed && !child_mm.grabbed &&
-	       !kunwind_snapshot_bytes() && !kunwind_space_find(&mm) && !kunwind_space_find(&child_mm),
-	       "%s: all references and charges are released", what);
-}
+#include "space-scene.h"
 
 /* ------------------------------------------------------------------- tests */
 
@@ -370,7 +185,7 @@ static void test_fork(void)
 	objects[2].state = KUNWIND_OBJECT_PENDING;
 	publish(space, list());
 	kunwind_snapshot_settle(kunwind_snapshot_of(ranges_of(space)));
-	kunwind_snapshot_announce(kunwind_snapshot_of(ranges_of(space)), 100, false);
+	kunwind_snapshot_announce(kunwind_snapshot_of(ranges_of(space)), 100, NULL);
 	objects[2].state = KUNWIND_OBJECT_READY;
 	child = forked();
 	kunwind_space_forget(&mm);
@@ -387,7 +202,7 @@ static void test_fork(void)
 	publish(space, list());
 	kunwind_snapshot_settle(kunwind_snapshot_of(ranges_of(space)));
 	child = forked();
-	kunwind_snapshot_announce(kunwind_snapshot_of(ranges_of(space)), 100, false);
+	kunwind_snapshot_announce(kunwind_snapshot_of(ranges_of(space)), 100, NULL);
 	WRITE_ONCE(child->tgid, 101);
 	told = 0;
 	flush_delayed_work(&sweeper);
@@ -502,97 +317,6 @@ static void test_meanwhile(void)
 	end("range that dies during a read");
 }
 
-static void test_settle(void)
-{
-	struct kunwind_snapshot *snapshot;
-	u64 at = 0;
-
-	begin();
-	objects[0].elf.load[0].offset = 0x8000;		/* its code is at another place of the file */
-	objects[1].table = NULL;
-	objects[2].state = KUNWIND_OBJECT_PENDING;
-	objects[3].jit = true;
-	objects[3].has_elf = false;
-	snapshot = list();
-	snapshot->detail[3].offset = 0;
-	kunwind_snapshot_settle(snapshot);
-	tap_ok(!snapshot->ranges.range[0].table && snapshot->ranges.range[0].reason == KUNWIND_NO_TABLE,
-	       "settle: a range in none of the file's segments has no table");
-	tap_ok(!snapshot->ranges.range[1].table && snapshot->ranges.range[1].reason == KUNWIND_NO_TABLE,
-	       "settle: a range of an object without a table has no table");
-	tap_ok(!snapshot->ranges.range[2].table && snapshot->ranges.range[2].reason == KUNWIND_NOT_READY &&
-	       !snapshot->settled, "settle: a range of a pending object is not ready");
-	tap_ok(snapshot->ranges.range[3].table && !snapshot->ranges.range[3].bias,
-	       "settle: a range of a JIT's object has bias 0");
-	told = 0;
-	snapshot->ranges.range[1].dead = 1;
-	kunwind_snapshot_announce(snapshot, 100, false);
-	tap_ok(told == 1 && told_start == AT(0),
-	       "announce: ranges of files that are ready; none that is pending, dead or a JIT's");
-	objects[2].state = KUNWIND_OBJECT_READY;
-	kunwind_snapshot_settle(snapshot);
-	tap_ok(snapshot->settled && snapshot->ranges.range[2].table == objects[2].table &&
-	       snapshot->ranges.range[2].bias == AT(2) - 0x5000,
-	       "settle: a ready object's table has the bias of its segment");
-	kunwind_snapshot_announce(snapshot, 100, false);
-	tap_ok(told == 2 && told_start == AT(2), "announce: each range once");
-	tap_ok(kunwind_snapshot_dump(snapshot, 100, &at, ~0U) == 2 && told == 4 && at == U64_MAX,
-	       "dump: announced ranges are reported again");
-	kunwind_snapshot_destroy(snapshot);
-	end("settle");
-}
-
-static void test_dump(void)
-{
-	struct kunwind_snapshot *snapshot;
-	const u32 nr = 2 * DUMPED + 6;
-	u64 at = 0;
-	u32 i;
-
-	begin();
-	snapshot = kunwind_snapshot_alloc(nr, &user, GFP_KERNEL);
-	for (i = 0; i < nr; i++) {
-		snapshot->ranges.range[i].start = AT(i);
-		snapshot->ranges.range[i].end = AT(i) + 0x10000;
-		snapshot->detail[i].object = kunwind_object_get(&objects[0]);
-	}
-	snapshot->ranges.nr = nr;
-	snapshot->ranges.range[1].dead = KUNWIND_DEAD;
-	snapshot->ranges.range[2].dead = KUNWIND_DOUBTED;
-	told = 0;
-	tap_ok(kunwind_snapshot_dump(snapshot, 100, &at, ~0U) == DUMPED - 1 && told_start == AT(DUMPED - 1) &&
-	       at == AT(DUMPED), "dump: the first ranges, except dead ones");
-	tap_ok(kunwind_snapshot_dump(snapshot, 100, &at, 10) == 10 && at == AT(DUMPED + 10),
-	       "dump: the next ranges, up to the limit");
-	tap_ok(kunwind_snapshot_dump(snapshot, 100, &at, DUMPED - 10) == DUMPED - 10 && at == AT(2 * DUMPED),
-	       "dump: the ranges after the limit");
-	tap_ok(kunwind_snapshot_dump(snapshot, 100, &at, ~0U) == 6 && at == U64_MAX && told == nr - 1,
-	       "dump: all ranges, each once");
-	kunwind_snapshot_destroy(snapshot);
-	end("dump");
-}
-
-static void test_sweep(void)
-{
-	u64 id;
-
-	begin();
-	id = ranges_of(space)->id;
-	sweep_soon();
-	flush_delayed_work(&sweeper);
-	tap_ok(ranges_of(space)->id == id, "sweep: cached rules stay valid after a build");
-	forget_rules();
-	flush_delayed_work(&sweeper);
-	tap_ok(ranges_of(space)->id != id, "sweep: no cached rule is valid after a table is given up");
-	sweep_costs = NSEC_PER_MSEC;
-	forget_rules();
-	flush_delayed_work(&sweeper);
-	sweep_costs = 0;
-	tap_ok(sweep_delay == 1 + 10 * NSEC_PER_MSEC / (NSEC_PER_SEC / HZ),
-	       "sweep: the next one is delayed by ten times the duration of the last");
-	end("sweep");
-}
-
 static void test_links(void)
 {
 	struct kunwind_space *again;
@@ -645,12 +369,12 @@ static void test_names_of_links(void)
 	snapshot = kunwind_snapshot_of(ranges_of(space));
 	kunwind_snapshot_settle(snapshot);
 	told = 0;
-	kunwind_space_announce(space, snapshot, false);
+	kunwind_space_announce(space);
 	sweep_soon();
 	flush_delayed_work(&sweeper);
 	tap_ok(!told, "shared space: no mapping is announced for a process that has left");
 	kunwind_space_link(&mm, 300, false, false, GFP_KERNEL);
-	kunwind_space_announce(space, snapshot, false);
+	kunwind_space_announce(space);
 	tap_ok(told == NR && told_tgid == 300,
 	       "shared space: mappings are announced for the next process that joins");
 	kunwind_space_link(&mm, 300, false, false, GFP_KERNEL);
@@ -687,9 +411,6 @@ int main(void)
 	test_fork();
 	test_moves();
 	test_meanwhile();
-	test_settle();
-	test_dump();
-	test_sweep();
 	test_links();
 	test_names_of_links();
 	test_exit();
