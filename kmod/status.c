@@ -71,7 +71,13 @@ static void show_stats(struct seq_file *m)
 int kunwind_status_show(struct seq_file *m, void *data)
 {
 	struct file *file = m->private;
-	bool admin = file_ns_capable(file, &init_user_ns, CAP_SYS_ADMIN);
+	/*
+	 * file_ns_capable() audits a refusal, but here the capability only adds
+	 * lines. So it is asked only if the opener has it.
+	 */
+	bool admin = file->f_cred->user_ns == &init_user_ns &&
+		     cap_raised(file->f_cred->cap_effective, CAP_SYS_ADMIN) &&
+		     file_ns_capable(file, &init_user_ns, CAP_SYS_ADMIN);
 
 	seq_printf(m, "version\t%u\t%s\n", KUNWIND_ABI_VERSION, KUNWIND_VERSION);
 	seq_printf(m, "param\tenabled\t%c\n", READ_ONCE(kunwind_enabled) ? 'Y' : 'N');

@@ -173,8 +173,9 @@ int kunwind_process_register(struct mm_struct *mm, struct pid *tgid, u32 flags,
 {
 	struct kunwind_registrar registrar = {
 		.uid = current_uid(),
-		.unlimited = capable(CAP_SYS_ADMIN),
-		.ptrace = capable(CAP_SYS_PTRACE),
+		/* No audit: without these capabilities, only the limits differ. */
+		.unlimited = ns_capable_noaudit(&init_user_ns, CAP_SYS_ADMIN),
+		.ptrace = ns_capable_noaudit(&init_user_ns, CAP_SYS_PTRACE),
 	};
 	struct kunwind_space *space;
 	bool added;
@@ -231,7 +232,8 @@ int kunwind_process_adopt(struct mm_struct *mm, struct pid *tgid, bool read)
 
 int kunwind_process_unregister(struct pid *tgid)
 {
-	bool admin = capable(CAP_SYS_ADMIN);
+	/* No audit: most callers end a registration of their own. */
+	bool admin = ns_capable_noaudit(&init_user_ns, CAP_SYS_ADMIN);
 	struct kunwind_process_record *process;
 	int err = 0;
 

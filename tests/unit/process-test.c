@@ -100,6 +100,8 @@ static void test_registrar(void)
 	tap_ok(unregisters(bob, bob) == -ENOENT,
 	       "unregister: a process that is not registered returns ENOENT");
 
+	tap_ok(!audited, "register, unregister: a user without capabilities leaves nothing in the audit log");
+
 	registers(ann, bob, 0);
 	tap_ok(!registers(bob, bob, 0) && by_hand_of(ANN) == 1 && !by_hand_of(BOB),
 	       "register: another user's second registration changes nothing");
