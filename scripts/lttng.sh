@@ -162,9 +162,34 @@ lttng_check_package() {
 	esac
 }
 
+# Without LTTng's modules, kunwind's own events cannot be loaded. DKMS keeps their
+# source, and builds them again after the next lttng_install.
+lttng_undo_one() { # RELEASE
+	local version
+	for version in $(dkms_versions kunwind-lttng); do
+		[ ! -d "/var/lib/dkms/kunwind-lttng/$version/$1" ] ||
+			as_root dkms unbuild -m kunwind-lttng -v "$version" -k "$1"
+	done
+	as_root rm -rf "/lib/modules/$1/updates/lttng"
+	as_root rmdir --ignore-fail-on-non-empty "/lib/modules/$1/updates"
+	[ ! -e "/lib/modules/$1/modules.order" ] || as_root depmod "$1"
+	as_root rmdir --ignore-fail-on-non-empty "/lib/modules/$1"
+}
+
+# A kernel's package leaves this directory when it is removed, because it does not own it.
+lttng_drop_gone_kernels() {
+	local dir release
+	for dir in /lib/modules/*/updates/lttng; do
+		release=${dir#/lib/modules/}
+		release=${release%/updates/lttng}
+		[ ! -d "$dir" ] || has_kernel "$release" || [ -e "/lib/modules/$release/build" ] || lttng_undo_one "$release"
+	done
+}
+
 lttng_install() {
 	local release dir running complete=
 	running=$(uname -r)
+	lttng_drop_gone_kernels
 	for release in $(kernels_with_headers); do
 		lttng_supported "$release" || continue
 		dir=$(vm_lttng_dir "$release")
@@ -201,19 +226,6 @@ lttng_install() {
 	else
 		say "Next: modprobe kunwind; kunwind doctor"
 	fi
-}
-
-# Without LTTng's modules, kunwind's own events cannot be loaded. DKMS keeps their
-# source, and builds them again after the next lttng_install.
-lttng_undo_one() { # RELEASE
-	local version
-	for version in $(dkms_versions kunwind-lttng); do
-		[ ! -d "/var/lib/dkms/kunwind-lttng/$version/$1" ] ||
-			as_root dkms unbuild -m kunwind-lttng -v "$version" -k "$1"
-	done
-	as_root rm -rf "/lib/modules/$1/updates/lttng"
-	as_root rmdir --ignore-fail-on-non-empty "/lib/modules/$1/updates"
-	[ ! -e "/lib/modules/$1/modules.order" ] || as_root depmod "$1"
 }
 
 lttng_undo() {

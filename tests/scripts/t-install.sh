@@ -242,6 +242,60 @@ setup lttng
 like "$status $last" "^1 .*apt purge lttng-modules-dkms, then scripts/setup lttng" "Debian's package that did not compile: setup lttng says how to remove it"
 
 machine 6.1.0-9-amd64 6.1.0-9-amd64+own+headers 6.1.0-8-amd64+own
+built_lttng 2.13.9 "" 6.1.0-9-amd64
+mkdir -p /lib/modules/6.1.0-{7,8}-amd64/updates/lttng
+setup lttng
+is "$(cd /lib/modules && ls -1d */updates/lttng | xargs; ls /lib/modules | xargs)" "6.1.0-8-amd64/updates/lttng 6.1.0-9-amd64/updates/lttng
+6.1.0-8-amd64 6.1.0-9-amd64" "modules of kernels that were removed go, those of older kernels stay"
+
+# A build from source, by a make that cannot compile what $work/bad names.
+source_lttng() { # KERNEL
+	dir=$KUNWIND_CACHE/lttng-modules/$1
+	rm -rf "$dir"
+	mkdir -p "$dir/src/src/probes"
+	echo 'PACKAGE_VERSION="2.13.9"' >"$dir/src/dkms.conf"
+	echo 'obj-m += lttng-probe-a.o lttng-probe-ab.o lttng-probe-b.o lttng-probe-c.o' >"$dir/src/src/probes/Kbuild"
+}
+fake make <<'END'
+for word; do case $word in M=*) m=${word#M=} ;; INSTALL_MOD_PATH=*) to=${word#*=} ;; esac; done
+[ -d "$m/probes" ] || exec /usr/bin/make "$@"
+echo "make $*" >>"$work/calls"
+if [ -z "${to-}" ]; then
+	status=0
+	for object in $(cat "$work/bad"); do
+		[ "$object" = lttng-tracer.o ] || grep -qw "$object" "$m/probes/Kbuild" || continue
+		[ "$object" = lttng-tracer.o ] && dir=$m || dir=$m/probes
+		echo "make[3]: *** [scripts/Makefile.build:250: $dir/$object] Error 1"
+		status=2
+	done
+	exit $status
+fi
+to=$to/lib/modules/6.1.0-9-amd64/updates/lttng
+mkdir -p "$to/probes" && touch "$to/lttng-tracer.ko"
+for object in $(sed 's/.*+=//' "$m/probes/Kbuild"); do touch "$to/probes/${object%.o}.ko"; done
+END
+machine 6.1.0-9-amd64 6.1.0-9-amd64+own+headers
+source_lttng 6.1.0-9-amd64
+echo lttng-probe-a.o lttng-probe-c.o >"$work/bad"
+setup lttng
+is "$status $(cd /lib/modules/6.1.0-9-amd64/updates/lttng && ls probes | xargs) $(cat /lib/modules/6.1.0-9-amd64/updates/lttng/left-out)" \
+	"0 lttng-probe-ab.ko lttng-probe-b.ko lttng-probe-a lttng-probe-c" "probes that do not compile are left out, and no others" ||
+	diag "$(cat "$work/out")"
+like "$(grep modules_install "$work/calls")" "CONFIG_MODULE_COMPRESS_XZ= .*modules_install" "modules are installed without compression"
+: >"$work/calls"
+rm -r /lib/modules/6.1.0-9-amd64/updates
+setup lttng
+is "$status $(grep -c '^make' "$work/calls")" "0 0" "a second time, the build in the cache is installed"
+machine 6.1.0-9-amd64 6.1.0-9-amd64+own+headers
+source_lttng 6.1.0-9-amd64
+echo lttng-tracer.o >"$work/bad"
+setup lttng
+is "$([ "$status" -ne 0 ] && echo failed) $(find /lib/modules -name '*.ko')" "failed " "if another module does not compile, nothing is installed"
+setup lttng
+is "$([ "$status" -ne 0 ] && echo failed) $(grep -c '^make' "$work/calls")" "failed 2" "and the next run tries it again"
+rm "$work/bin/make"
+
+machine 6.1.0-9-amd64 6.1.0-9-amd64+own+headers 6.1.0-8-amd64+own
 mkdir -p /lib/modules/6.1.0-{8,9}-amd64/updates/{lttng/probes,dkms} /usr/src/lttng-modules-2.13.{8,9} /var/lib/dkms/kunwind-lttng/7/6.1.0-8-amd64
 rmdir /lib/modules/6.1.0-8-amd64/updates/dkms
 touch /lib/modules/6.1.0-8-amd64/modules.order
