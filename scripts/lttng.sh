@@ -49,8 +49,7 @@ lttng_build() {
 		fi
 		cat "$dir/build.log"
 		bad=$(grep -o '\*\*\* \[[^]]*/probes/lttng-probe-[a-z0-9-]*\.o\]' "$dir/build.log" |
-			grep -o 'lttng-probe-[a-z0-9-]*\.o' | sort -u)
-		[ -n "$bad" ] || return 1
+			grep -o 'lttng-probe-[a-z0-9-]*\.o' | sort -u) || return 1
 		for object in $bad; do
 			sed -i "s/\\b${object//./\\.}//" "$dir/src/src/probes/Kbuild"
 			echo "${object%.o}" >>"$dir/left-out"
