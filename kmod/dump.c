@@ -8,13 +8,12 @@
  *
  * The mappings of a process are reported a few at a time. In between, no lock
  * is held, and the process may end, call exec or change its mappings: each of
- * these emits its own event. So the process is looked up again each time.
- * Task context; may sleep.
+ * these emits its own event. So the process is looked up again each time. No
+ * lock is held while events are emitted (trace/emit.h). Task context; may sleep.
  */
 #include <linux/atomic.h>
 #include <linux/export.h>
 #include <linux/limits.h>
-#include <linux/mutex.h>
 #include <linux/pid.h>
 #include <linux/sched.h>
 #include <linux/seq_file.h>
@@ -29,8 +28,8 @@
 #define PROCESS_MAX	4096U
 #define USER_MAX	(64 * PROCESS_MAX)
 
-static DEFINE_MUTEX(dump_lock);		/* one dump at a time */
-static u32 dump_nr;			/* number of the current dump, never 0; under dump_lock */
+static bool dumping;			/* one dump at a time */
+static u32 dump_nr;			/* number of the current dump, never 0; only the dump's */
 static atomic64_t left_out;
 
 /* Returns whether the event is off, or mappings may be old because a hook is missing. */
@@ -69,14 +68,16 @@ void kunwind_space_dump_all(void)
 	unsigned int bucket = 0;
 	struct pid *pid;
 
-	mutex_lock(&dump_lock);
+	/* The only caller is one work item, which does not run twice at a time. */
+	if (WARN_ON_ONCE(xchg(&dumping, true)))
+		return;
 	if (!++dump_nr)
 		dump_nr = 1;
 	while (!unwanted() && (pid = kunwind_process_next(&bucket, dump_nr))) {
 		dump_process(pid);
 		put_pid(pid);
 	}
-	mutex_unlock(&dump_lock);
+	smp_store_release(&dumping, false);
 }
 EXPORT_SYMBOL_GPL(kunwind_space_dump_all);
 

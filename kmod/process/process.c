@@ -53,6 +53,7 @@
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
 #include <linux/seq_file.h>
+#include <linux/slab.h>
 
 #include "../space/mm_hooks.h"
 #include "../base/hook.h"
@@ -61,6 +62,7 @@
 #include "process.h"
 #include "process_record.h"
 #include "../space/space.h"
+#include "../trace/emit.h"
 #include "../trace/kunwind_events.h"
 
 static unsigned int register_timeout_ms = 10000;
@@ -103,28 +105,30 @@ static int enter(struct mm_struct *mm, struct pid *tgid, u8 owner, u32 flags,
 		 const struct kunwind_registrar *registrar, struct kunwind_space **spacep, bool *added)
 {
 	bool children = (flags & KUNWIND_REGISTER_CHILDREN) || owner == BY_SYSTEM;
-	struct kunwind_process_record *process;
+	struct kunwind_process_record *process, *new;
 	struct kunwind_space *space;
 	bool inserted = false;
 	int err;
 
 	*added = false;
+	new = kunwind_process_alloc(GFP_KERNEL);
 	space = kunwind_space_link(mm, pid_nr(tgid), children, false, GFP_KERNEL);
 	if (!space) {
-		spin_lock(&kunwind_processes_lock);
+		kfree(new);
+		kunwind_process_lock();
 		if (owner == BY_SYSTEM)
 			kunwind_process_missed(-ENOMEM);
-		spin_unlock(&kunwind_processes_lock);
+		kunwind_process_unlock();
 		return -ENOMEM;
 	}
 	*spacep = kunwind_space_get(space);
 
-	spin_lock(&kunwind_processes_lock);
+	kunwind_process_lock();
 	process = kunwind_process_find(tgid);
 	if (owner == BY_SYSTEM && !whole_system) {
 		err = -ECANCELED;	/* switched off meanwhile */
 	} else if (!process) {
-		err = kunwind_process_insert(tgid, owner, flags, registrar, space);
+		err = kunwind_process_insert(&new, tgid, owner, flags, registrar, space);
 		inserted = !err;
 		*added = inserted;
 	} else if (kunwind_process_space(process) != space && !runs_in(tgid, mm)) {
@@ -150,7 +154,8 @@ static int enter(struct mm_struct *mm, struct pid *tgid, u8 owner, u32 flags,
 						    0 : pid_nr(tgid), children);
 	if (err && owner == BY_SYSTEM)
 		kunwind_process_missed(err);
-	spin_unlock(&kunwind_processes_lock);
+	kunwind_process_unlock();
+	kfree(new);
 	if (err)
 		kunwind_space_put(*spacep);
 	return err;
@@ -161,11 +166,11 @@ static void leave(struct pid *tgid, const struct kunwind_space *space, u8 owner)
 {
 	struct kunwind_process_record *process;
 
-	spin_lock(&kunwind_processes_lock);
+	kunwind_process_lock();
 	process = kunwind_process_find(tgid);
 	if (process && (!space || kunwind_process_space(process) == space))
 		kunwind_process_release(process, owner);
-	spin_unlock(&kunwind_processes_lock);
+	kunwind_process_unlock();
 }
 
 int kunwind_process_register(struct mm_struct *mm, struct pid *tgid, u32 flags,
@@ -237,7 +242,7 @@ int kunwind_process_unregister(struct pid *tgid)
 	struct kunwind_process_record *process;
 	int err = 0;
 
-	spin_lock(&kunwind_processes_lock);
+	kunwind_process_lock();
 	process = kunwind_process_find(tgid);
 	if (!process || !(process->owners & BY_HAND))
 		err = -ENOENT;
@@ -245,15 +250,15 @@ int kunwind_process_unregister(struct pid *tgid)
 		err = -EACCES;
 	else
 		kunwind_process_release(process, BY_HAND);
-	spin_unlock(&kunwind_processes_lock);
+	kunwind_process_unlock();
 	return err;
 }
 
 void kunwind_process_whole_system(bool on)
 {
-	spin_lock(&kunwind_processes_lock);
+	kunwind_process_lock();
 	WRITE_ONCE(whole_system, on);
-	spin_unlock(&kunwind_processes_lock);
+	kunwind_process_unlock();
 }
 
 void kunwind_process_show_params(struct seq_file *m)
@@ -284,46 +289,44 @@ static int inherit_known(struct kunwind_process_record *known,
 }
 
 /*
- * Makes a record for a child that has none. @parent: NULL only if @owners is
- * BY_SYSTEM.
+ * Makes a record for a child that has none, in the memory *@new. @parent: NULL
+ * only if @owners is BY_SYSTEM.
  */
-static int inherit_new(struct task_struct *child, const struct kunwind_process_record *parent,
-		       u8 owners)
+static int inherit_new(struct kunwind_process_record **new, struct task_struct *child,
+		       const struct kunwind_process_record *parent, u8 owners)
 {
 	struct kunwind_space *space;
 	int err;
 
-	/* inherit() names the child: no kunwind_map of it comes before kunwind_fork. */
+	/* after_fork() names the child: no kunwind_map of it comes before kunwind_fork. */
 	space = kunwind_space_link(child->mm, 0, true, false, GFP_ATOMIC);
 	if (!space)
 		return -ENOMEM;
-	err = kunwind_process_insert(task_tgid(child), owners, parent ? parent->flags : 0,
-				    parent ? &parent->registrar : NULL, space);
+	err = kunwind_process_insert(new, task_tgid(child), owners, parent ? parent->flags : 0,
+				     parent ? &parent->registrar : NULL, space);
 	/*
 	 * Only one of the two registrations may be refused: tries each alone.
 	 */
 	if (err && owners == (BY_HAND | BY_SYSTEM)) {
-		err = kunwind_process_insert(task_tgid(child), BY_SYSTEM, 0, NULL, space);
+		err = kunwind_process_insert(new, task_tgid(child), BY_SYSTEM, 0, NULL, space);
 		if (err)
-			err = kunwind_process_insert(task_tgid(child), BY_HAND, parent->flags,
-						    &parent->registrar, space);
+			err = kunwind_process_insert(new, task_tgid(child), BY_HAND, parent->flags,
+						     &parent->registrar, space);
 	}
-	if (err) {
+	if (err)
 		kunwind_space_unlink(space, 0, true);
-		return err;
-	}
-	/* The parent has not read all yet, or there was no memory to share. */
-	if (kunwind_space_dirty(space))
-		kunwind_mm_hooks_queue(child, READ_IF_CHANGED);
-	return 0;
+	return err;
 }
 
-/* Registers @child like its parent. Returns whether it has a record then. */
-static bool inherit(struct task_struct *parent, struct task_struct *child)
+/*
+ * Registers @child like its parent. Returns whether it has a record then.
+ * *@inherits: whether it has one because of its parent or of system_wide.
+ */
+static bool inherit(struct kunwind_process_record **new, struct task_struct *parent,
+		    struct task_struct *child, bool *inherits)
 {
 	struct kunwind_process_record *process, *known;
 	u8 owners = whole_system ? BY_SYSTEM : 0;
-	struct kunwind_space *space;
 	int err;
 
 	lockdep_assert_held(&kunwind_processes_lock);
@@ -333,40 +336,73 @@ static bool inherit(struct task_struct *parent, struct task_struct *child)
 		owners |= BY_HAND;
 	if (!owners)
 		return known;
-	err = known ? inherit_known(known, process, owners) : inherit_new(child, process, owners);
-	if (err) {
+	err = known ? inherit_known(known, process, owners) :
+		      inherit_new(new, child, process, owners);
+	*inherits = !err;
+	if (err)
 		kunwind_process_missed(err);
-		return known;
-	}
-	if (trace_kunwind_fork_enabled())
-		trace_kunwind_fork(parent->tgid, child->tgid);
-	space = kunwind_space_find(child->mm);
-	if (space)
-		kunwind_space_name(space, child->tgid);
-	return true;
+	return known || !err;
 }
 
-/* Returns whether the hooks have anything to do. */
-static bool anybody(void)
+/* @child has inherited its registration, and does not run yet. */
+static void after_fork(const struct task_struct *parent, struct task_struct *child)
 {
-	return kunwind_process_any() || READ_ONCE(whole_system);
+	struct kunwind_space *space;
+
+	KUNWIND_EMIT(kunwind_fork, parent->tgid, child->tgid);
+	rcu_read_lock();
+	space = kunwind_space_find(child->mm);
+	if (space) {
+		kunwind_space_name(space, child->tgid);
+		/* The parent has not read all yet, or there was no memory to share. */
+		if (kunwind_space_dirty(space))
+			kunwind_mm_hooks_queue(child, READ_IF_CHANGED);
+	}
+	rcu_read_unlock();
+}
+
+/*
+ * Returns whether the process of @task has a record. Takes no lock, so that most
+ * forks, execs and exits of processes without a record wait for nobody. What the
+ * task has changed before (its mm, its number of threads) comes first: either
+ * this function finds a record that is being made, or its maker finds the change
+ * (runs_in()).
+ */
+static bool has_record(struct task_struct *task)
+{
+	bool found;
+
+	if (!kunwind_process_any())
+		return false;
+	smp_mb();
+	rcu_read_lock();
+	found = kunwind_process_find(task_tgid(task));
+	rcu_read_unlock();
+	return found;
 }
 
 KUNWIND_HOOK1(perf_event_fork, struct task_struct *, child)
 {
+	struct kunwind_process_record *new = NULL;
 	struct task_struct *parent = current;
-	bool done = false;
+	bool done = false, inherits = false;
 
 	if (!child->mm || child->tgid == parent->tgid)
 		return;
 	/* adopt_all() in system_wide.c waits for readers of whole_system. */
 	rcu_read_lock();
-	if (anybody()) {
-		spin_lock(&kunwind_processes_lock);
-		done = inherit(parent, child);
-		spin_unlock(&kunwind_processes_lock);
+	if (READ_ONCE(whole_system) || has_record(parent)) {
+		new = kunwind_process_alloc(GFP_ATOMIC);
+		kunwind_process_lock();
+		done = inherit(&new, parent, child, &inherits);
+		kunwind_process_unlock();
+	} else {
+		done = has_record(child);
 	}
 	rcu_read_unlock();
+	kfree(new);
+	if (inherits)
+		after_fork(parent, child);
 	/* No process uses a space that kunwind_space_dup() has made for it. */
 	if (!done)
 		kunwind_space_forget_unused(child->mm);
@@ -376,23 +412,24 @@ KUNWIND_HOOK1(setup_new_exec, struct linux_binprm *, bprm)
 {
 	struct kunwind_process_record *process;
 
-	if (!kunwind_process_any() ||
-	    !(bprm->secureexec || (bprm->interp_flags & BINPRM_FLAGS_ENFORCE_NONDUMP)))
+	if (!(bprm->secureexec || (bprm->interp_flags & BINPRM_FLAGS_ENFORCE_NONDUMP)) ||
+	    !has_record(current))
 		return;
-	spin_lock(&kunwind_processes_lock);
+	kunwind_process_lock();
 	process = kunwind_process_find(task_tgid(current));
 	if (process && (process->owners & BY_HAND) && !process->registrar.ptrace)
 		kunwind_process_release(process, BY_HAND);
-	spin_unlock(&kunwind_processes_lock);
+	kunwind_process_unlock();
 }
 
 /*
  * Returns the record of a process that calls exec, or NULL: it has none. If the
- * whole system is registered, makes a record for a process that has none. If
- * the process is registered system-wide, charges the record to its present
- * user. If that user has no share left, this registration ends.
+ * whole system is registered, makes a record for a process that has none, in
+ * the memory *@new. If the process is registered system-wide, charges the record
+ * to its present user. If that user has no share left, this registration ends.
  */
-static struct kunwind_process_record *of_program(struct task_struct *task)
+static struct kunwind_process_record *of_program(struct kunwind_process_record **new,
+						 struct task_struct *task)
 {
 	struct kunwind_process_record *process = kunwind_process_find(task_tgid(task));
 	int err;
@@ -407,7 +444,7 @@ static struct kunwind_process_record *of_program(struct task_struct *task)
 		return process;
 	}
 	if (whole_system) {
-		err = kunwind_process_insert(task_tgid(task), BY_SYSTEM, 0, NULL, NULL);
+		err = kunwind_process_insert(new, task_tgid(task), BY_SYSTEM, 0, NULL, NULL);
 		if (err)
 			kunwind_process_missed(err);
 		process = kunwind_process_find(task_tgid(task));
@@ -415,36 +452,59 @@ static struct kunwind_process_record *of_program(struct task_struct *task)
 	return process;
 }
 
-/* Moves the process to a fresh space, and queues a read of its mappings. */
-static void executes(struct task_struct *task)
+/*
+ * Moves a process to a fresh space, and queues a read of its mappings. @children:
+ * whether its record said that its children are registered; it may have been
+ * changed or dropped since.
+ */
+static void enter_fresh(struct task_struct *task, bool children)
 {
-	struct kunwind_process_record *process = of_program(task);
+	struct kunwind_process_record *process;
 	struct kunwind_space *space;
 
-	lockdep_assert_held(&kunwind_processes_lock);
-	if (!process)
-		return;
-	if (trace_kunwind_exec_enabled())
-		trace_kunwind_exec(task->tgid, task->comm);
-	space = kunwind_space_link(task->mm, task->tgid, kunwind_process_wants_children(process),
-				   true, GFP_ATOMIC);
+	space = kunwind_space_link(task->mm, task->tgid, children, true, GFP_ATOMIC);
+	if (space)
+		kunwind_space_get(space);
+	kunwind_process_lock();
+	process = kunwind_process_find(task_tgid(task));
 	if (!space)
 		kunwind_process_missed(-ENOMEM);
-	kunwind_process_set_space(process, space);
+	else if (process && kunwind_process_wants_children(process) != children)
+		kunwind_space_add_children(space, children ? -1 : 1);
+	if (process)
+		kunwind_process_set_space(process, space);
+	else if (space)
+		kunwind_space_unlink(space, task->tgid, children);
+	kunwind_process_unlock();
+	if (!space)
+		return;
 	/* Walks in a fresh space take the program to be at its entry. */
-	if (space && !kunwind_mm_hooks_queue(task, READ_EXEC))
+	if (!process || !kunwind_mm_hooks_queue(task, READ_EXEC))
 		WRITE_ONCE(space->fresh, false);
+	kunwind_space_put(space);
 }
 
 KUNWIND_HOOK1(proc_exec_connector, struct task_struct *, task)
 {
+	struct kunwind_process_record *process = NULL, *new;
+	bool children = false;
+
 	rcu_read_lock();	/* as above */
-	if (anybody()) {
-		spin_lock(&kunwind_processes_lock);
-		executes(task);
-		spin_unlock(&kunwind_processes_lock);
+	if (READ_ONCE(whole_system) || has_record(task)) {
+		new = READ_ONCE(whole_system) ? kunwind_process_alloc(GFP_ATOMIC) : NULL;
+		kunwind_process_lock();
+		process = of_program(&new, task);
+		if (process)
+			children = kunwind_process_wants_children(process);
+		kunwind_process_unlock();
+		kfree(new);
 	}
 	rcu_read_unlock();
+	if (!process)
+		return;
+	/* Before the process has a space that can name the new program's mappings. */
+	KUNWIND_EMIT(kunwind_exec, task->tgid, task->comm);
+	enter_fresh(task, children);
 }
 
 KUNWIND_HOOK1(exit_files, struct task_struct *, task)
@@ -452,13 +512,13 @@ KUNWIND_HOOK1(exit_files, struct task_struct *, task)
 	struct kunwind_process_record *process;
 
 	/* If a fork fails, @task is the child. */
-	if (task != current || !kunwind_process_any() || atomic_read(&task->signal->live))
+	if (task != current || atomic_read(&task->signal->live) || !has_record(task))
 		return;
-	spin_lock(&kunwind_processes_lock);
+	kunwind_process_lock();
 	process = kunwind_process_find(task_tgid(task));
 	if (process)
 		kunwind_process_drop(process);
-	spin_unlock(&kunwind_processes_lock);
+	kunwind_process_unlock();
 }
 
 static struct kunwind_hook hooks[] = {

@@ -16,9 +16,11 @@
  * status reads records under RCU alone, so they are freed after a grace period.
  *
  * Callers: hooks and registrations (process.c), system_wide.c, dumps and the
- * status; all in process context. Hooks may run with preemption off, and all
- * callers change records under the lock. So records are allocated with
- * GFP_ATOMIC.
+ * status; all in process context. Hooks may run with preemption off.
+ *
+ * Under the lock, nothing is allocated, and no event is emitted: a tracer may
+ * walk a stack there. What is dropped under the lock is kept in a list, whose
+ * events follow after the unlock.
  *
  * Bounds: max_processes records. Memory: 88 bytes a process (96 from the
  * allocator).
@@ -36,6 +38,7 @@
 #include "process.h"
 #include "process_record.h"
 #include "../space/space.h"
+#include "../trace/emit.h"
 #include "../trace/kunwind_events.h"
 
 #define HASH_BITS	10
@@ -50,6 +53,7 @@ static struct hlist_head processes[1 << HASH_BITS];
 static unsigned int nr_processes;	/* also read without the lock */
 static u64 missed_limit, missed_memory;
 static bool closed;			/* no new records: the module is being unloaded */
+static struct kunwind_process_record *dropped;	/* under the lock that is held */
 DEFINE_SPINLOCK(kunwind_processes_lock);	/* protects all of the above and the records */
 
 static struct hlist_head *bucket(const struct pid *pid)
@@ -61,8 +65,8 @@ struct kunwind_process_record *kunwind_process_find(const struct pid *pid)
 {
 	struct kunwind_process_record *process;
 
-	lockdep_assert_held(&kunwind_processes_lock);
-	hlist_for_each_entry(process, bucket(pid), node)
+	hlist_for_each_entry_rcu(process, bucket(pid), node,
+				 lockdep_is_held(&kunwind_processes_lock))
 		if (process->pid == pid)
 			return process;
 	return NULL;
@@ -78,6 +82,31 @@ static void free_rcu(struct rcu_head *rcu)
 	kfree(process);
 }
 
+void kunwind_process_lock(void)
+{
+	spin_lock(&kunwind_processes_lock);
+	WARN_ON_ONCE(dropped);
+}
+
+void kunwind_process_unlock(void)
+{
+	struct kunwind_process_record *process, *next = dropped;
+
+	dropped = NULL;
+	spin_unlock(&kunwind_processes_lock);
+	while ((process = next)) {
+		next = process->next_dropped;
+		KUNWIND_EMIT(kunwind_exit, pid_nr(process->pid));
+		call_rcu(&process->rcu, free_rcu);
+	}
+}
+
+struct kunwind_process_record *kunwind_process_alloc(gfp_t gfp)
+{
+	lockdep_assert_not_held(&kunwind_processes_lock);
+	return kzalloc(sizeof(struct kunwind_process_record), gfp | __GFP_NOWARN);
+}
+
 void kunwind_process_set_space(struct kunwind_process_record *process, struct kunwind_space *space)
 {
 	struct kunwind_space *old = kunwind_process_space(process);
@@ -91,14 +120,13 @@ void kunwind_process_set_space(struct kunwind_process_record *process, struct ku
 void kunwind_process_drop(struct kunwind_process_record *process)
 {
 	lockdep_assert_held(&kunwind_processes_lock);
-	if (trace_kunwind_exit_enabled())
-		trace_kunwind_exit(pid_nr(process->pid));
 	hlist_del_rcu(&process->node);
 	kunwind_process_set_space(process, NULL);
 	kunwind_quota_remove_process(process->quota);
 	kunwind_quota_remove_share(process->system_quota, KUNWIND_SHARE_RECORD);
 	WRITE_ONCE(nr_processes, nr_processes - 1);
-	call_rcu(&process->rcu, free_rcu);
+	process->next_dropped = dropped;
+	dropped = process;
 }
 
 /* Charges the record to @registrar. 0, -ENOSPC or -ENOMEM. */
@@ -141,41 +169,40 @@ static int set_system_quota(struct kunwind_process_record *process, struct pid *
 	return 0;
 }
 
-int kunwind_process_insert(struct pid *pid, u8 owners, u32 flags,
-			   const struct kunwind_registrar *registrar, struct kunwind_space *space)
+int kunwind_process_insert(struct kunwind_process_record **new, struct pid *pid, u8 owners,
+			   u32 flags, const struct kunwind_registrar *registrar,
+			   struct kunwind_space *space)
 {
-	struct kunwind_process_record *process;
+	struct kunwind_process_record *process = *new;
 	int err;
 
 	lockdep_assert_held(&kunwind_processes_lock);
 	if (closed || nr_processes >= READ_ONCE(max_processes))
 		return -ENOSPC;
-	process = kzalloc(sizeof(*process), GFP_ATOMIC | __GFP_NOWARN);
 	if (!process)
 		return -ENOMEM;
-	process->owners = owners;
+	WARN_ON_ONCE(kunwind_process_find(pid));
+	/* An earlier try may have set some of it. */
+	*process = (struct kunwind_process_record){ .owners = owners };
 	if (owners & BY_SYSTEM) {
 		err = set_system_quota(process, pid, true);
 		if (err)
-			goto out_free;
+			return err;
 	}
 	if (owners & BY_HAND) {
 		process->flags = flags;
 		err = set_registrar(process, registrar);
-		if (err)
-			goto out_system_wide;
+		if (err) {
+			kunwind_quota_remove_share(process->system_quota, KUNWIND_SHARE_RECORD);
+			return err;
+		}
 	}
+	*new = NULL;
 	process->pid = get_pid(pid);
 	RCU_INIT_POINTER(process->space, space);
 	hlist_add_head_rcu(&process->node, bucket(pid));
 	WRITE_ONCE(nr_processes, nr_processes + 1);
 	return 0;
-
-out_system_wide:
-	kunwind_quota_remove_share(process->system_quota, KUNWIND_SHARE_RECORD);
-out_free:
-	kfree(process);
-	return err;
 }
 
 /*
@@ -278,22 +305,22 @@ void kunwind_process_disown(void)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(processes); i++) {
-		spin_lock(&kunwind_processes_lock);
+		kunwind_process_lock();
 		hlist_for_each_entry_safe(process, next, &processes[i], node)
 			if (process->owners & BY_SYSTEM)
 				kunwind_process_release(process, BY_SYSTEM);
-		spin_unlock(&kunwind_processes_lock);
+		kunwind_process_unlock();
 		cond_resched();
 	}
 }
 
 void kunwind_process_stats(struct kunwind_stats *stats)
 {
-	spin_lock(&kunwind_processes_lock);
+	kunwind_process_lock();
 	stats->processes = nr_processes;
 	stats->missed_limit = missed_limit;
 	stats->missed_memory = missed_memory;
-	spin_unlock(&kunwind_processes_lock);
+	kunwind_process_unlock();
 }
 
 /* Prints a line "process". Inside rcu_read_lock(): does not sleep. */
@@ -351,7 +378,7 @@ struct pid *kunwind_process_next(unsigned int *bucket, u32 dump)
 	struct pid *pid = NULL;
 
 	for (; *bucket < ARRAY_SIZE(processes); ++*bucket) {
-		spin_lock(&kunwind_processes_lock);
+		kunwind_process_lock();
 		hlist_for_each_entry(process, &processes[*bucket], node) {
 			if (process->dump == dump)
 				continue;
@@ -359,7 +386,7 @@ struct pid *kunwind_process_next(unsigned int *bucket, u32 dump)
 			pid = get_pid(process->pid);
 			break;
 		}
-		spin_unlock(&kunwind_processes_lock);
+		kunwind_process_unlock();
 		if (pid)
 			break;
 		cond_resched();
@@ -372,11 +399,11 @@ struct kunwind_snapshot *kunwind_process_snapshot(struct pid *tgid)
 	struct kunwind_process_record *process;
 	struct kunwind_snapshot *snapshot = NULL;
 
-	spin_lock(&kunwind_processes_lock);
+	kunwind_process_lock();
 	process = kunwind_process_find(tgid);
 	if (process && kunwind_process_space(process))
 		snapshot = kunwind_space_snapshot(kunwind_process_space(process));
-	spin_unlock(&kunwind_processes_lock);
+	kunwind_process_unlock();
 	return snapshot;
 }
 
@@ -387,9 +414,9 @@ void kunwind_process_show_limit(struct seq_file *m)
 
 void kunwind_process_close(void)
 {
-	spin_lock(&kunwind_processes_lock);
+	kunwind_process_lock();
 	closed = true;
-	spin_unlock(&kunwind_processes_lock);
+	kunwind_process_unlock();
 }
 
 void kunwind_process_exit(void)
@@ -399,9 +426,9 @@ void kunwind_process_exit(void)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(processes); i++) {
-		spin_lock(&kunwind_processes_lock);
+		kunwind_process_lock();
 		hlist_for_each_entry_safe(process, next, &processes[i], node)
 			kunwind_process_drop(process);
-		spin_unlock(&kunwind_processes_lock);
+		kunwind_process_unlock();
 	}
 }

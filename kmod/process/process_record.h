@@ -48,24 +48,43 @@ struct kunwind_process_record {
 	struct kunwind_quota *system_quota;
 	struct kunwind_space __rcu *space;	/* with a reference; or NULL */
 	u32 dump;			/* number of the last dump that visited it, or 0 */
-	struct rcu_head rcu;
+	union {
+		struct rcu_head rcu;
+		/* of those dropped under the lock that is still held */
+		struct kunwind_process_record *next_dropped;
+	};
 };
 
-/* Of all records. Process context; preemption may be off (docs/locking.md). */
+/*
+ * Of all records. Process context; preemption may be off (docs/locking.md).
+ * kunwind_process_unlock() also emits kunwind_exit for the records that were
+ * dropped under the lock.
+ */
 extern spinlock_t kunwind_processes_lock;
+void kunwind_process_lock(void);
+void kunwind_process_unlock(void);
 
 /* Returns whether there is any record. Without the lock. */
 bool kunwind_process_any(void);
+
+/*
+ * Returns memory for kunwind_process_insert(), or NULL. The caller does not hold
+ * the lock: allocations have events, too (trace/emit.h). Freed by kfree().
+ */
+struct kunwind_process_record *kunwind_process_alloc(gfp_t gfp);
 
 /* Refuses new records from now on. Takes the lock. */
 void kunwind_process_close(void);
 
 void kunwind_process_show_limit(struct seq_file *m);
 
-/* The caller of each function below holds the lock. None sleeps. */
-
-/* Returns the record of a process, or NULL: it has none. */
+/*
+ * Returns the record of a process, or NULL: it has none. The caller holds the
+ * lock; or only rcu_read_lock(), to find out that there is none.
+ */
 struct kunwind_process_record *kunwind_process_find(const struct pid *pid);
+
+/* The caller of each function below holds the lock. None sleeps. */
 
 static inline struct kunwind_space *
 kunwind_process_space(const struct kunwind_process_record *process)
@@ -86,13 +105,15 @@ static inline bool kunwind_process_wants_children(const struct kunwind_process_r
 void kunwind_process_set_space(struct kunwind_process_record *process, struct kunwind_space *space);
 
 /*
- * Makes a record for @owners (BY_*). @flags and @registrar: only for BY_HAND.
- * @space: the caller has linked the process to it; may be NULL. Return: 0, the
- * link now belongs to the record; or, with nothing changed, -ENOSPC (a limit,
- * or after kunwind_process_close()), -ENOMEM, -ESRCH (the process has ended).
+ * Makes a record for @owners (BY_*), in the memory *@new, which it sets to NULL.
+ * @flags and @registrar: only for BY_HAND. @space: the caller has linked the
+ * process to it; may be NULL. Return: 0, the link now belongs to the record; or,
+ * with nothing changed, -ENOSPC (a limit, or after kunwind_process_close()),
+ * -ENOMEM (also if *@new is NULL), -ESRCH (the process has ended).
  */
-int kunwind_process_insert(struct pid *pid, u8 owners, u32 flags,
-			   const struct kunwind_registrar *registrar, struct kunwind_space *space);
+int kunwind_process_insert(struct kunwind_process_record **new, struct pid *pid, u8 owners,
+			   u32 flags, const struct kunwind_registrar *registrar,
+			   struct kunwind_space *space);
 
 /*
  * Adds the registration @owner to a record, and @flags to its flags. The record
@@ -114,7 +135,10 @@ int kunwind_process_recharge(struct kunwind_process_record *process,
 /* Ends @owner's registration. Drops the record if no other is left. */
 void kunwind_process_release(struct kunwind_process_record *process, u8 owner);
 
-/* Takes the record out of the hash, and frees it after an RCU grace period. */
+/*
+ * Takes the record out of the hash. kunwind_process_unlock() emits its
+ * kunwind_exit; it is freed after an RCU grace period.
+ */
 void kunwind_process_drop(struct kunwind_process_record *process);
 
 /*

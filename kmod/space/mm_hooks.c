@@ -78,6 +78,7 @@
 #include "../object/filesystem.h"
 #include "mm_hooks.h"
 #include "space.h"
+#include "../trace/emit.h"
 #include "../trace/kunwind_events.h"
 
 static unsigned int max_stall_ms = 50;
@@ -207,9 +208,9 @@ static void notrace announce_unmap(struct kunwind_space *space, u64 start, u64 e
 
 	if (!trace_kunwind_unmap_enabled() || !kunwind_space_knows(space, start, end - start))
 		return;
-	trace_kunwind_unmap(current->tgid, start, end);
+	KUNWIND_EMIT(kunwind_unmap, current->tgid, start, end);
 	if (named > 0 && named != current->tgid)
-		trace_kunwind_unmap(named, start, end);
+		KUNWIND_EMIT(kunwind_unmap, named, start, end);
 }
 
 /* @added: bytes of [start, end) that were not mapped before; 0: not known. */

@@ -9,7 +9,8 @@
  * Emits kunwind_map for each known mapping of each registered process,
  * including the vDSO, up to a limit for each process and each user. Ends early
  * if the event is off. May sleep. Exported to lttng-probe-kunwind.ko, whose
- * worker calls it when an LTTng session starts.
+ * work item calls it when an LTTng session starts. One call at a time: a second
+ * one returns at once.
  */
 void kunwind_space_dump_all(void);
 

@@ -26,6 +26,7 @@
 #include <trace/events/syscalls.h>
 
 #include "call_times.h"
+#include "emit.h"
 #include "kunwind_events.h"
 #include "on_demand.h"
 #include "slow_syscall.h"
@@ -73,9 +74,8 @@ static notrace void on_sys_exit(void *data, struct pt_regs *regs, long ret)
 		return;
 	duration = ktime_get_mono_fast_ns() - began;
 	if (duration >= KUNWIND_SLOW_SYSCALL_NS)
-		trace_kunwind_slow_syscall(current->tgid, current->pid,
-					   syscall_get_nr(current, regs), in_ia32_syscall(), ret,
-					   duration);
+		KUNWIND_EMIT(kunwind_slow_syscall, current->tgid, current->pid,
+			     syscall_get_nr(current, regs), in_ia32_syscall(), ret, duration);
 }
 
 void kunwind_slow_syscall_show(struct seq_file *m)

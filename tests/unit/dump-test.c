@@ -127,7 +127,7 @@ static void begin(void)
 
 static void end(const char *what)
 {
-	bool good = !dump_lock.held;
+	bool good = !dumping;
 	unsigned int i;
 
 	for (i = 0; i < NR; i++) {

@@ -5,6 +5,71 @@
  */
 #include "process-scene.h"
 
+static struct one *executing, *admin;
+static void is_unregistered(void)
+{
+	struct task_struct *before = current;
+
+	unregisters(admin, executing);
+	current = before;
+}
+
+static void gets_children(void)
+{
+	struct task_struct *before = current;
+
+	be(admin);
+	spin_lock(&kunwind_processes_lock);
+	kunwind_process_claim(kunwind_process_find(&executing->pid), BY_HAND, KUNWIND_REGISTER_CHILDREN,
+			      &kunwind_process_find(&executing->pid)->registrar);
+	spin_unlock(&kunwind_processes_lock);
+	current = before;
+}
+
+static void loses_children(void)
+{
+	kunwind_process_whole_system(false);
+	kunwind_process_disown();
+}
+
+/* The registration changes between kunwind_exec and the fresh space. */
+static void test_meanwhile(void)
+{
+	unsigned int taken;
+
+	begin();
+	admin = start(1, 0, ROOT);
+	executing = start(2, ANN, 0);
+	registers(admin, executing, 0);
+	executes_as(executing, ANN, 0, usual);
+	tap_ok(executed == executing->pid.nr && !spaced_at_exec,
+	       "exec: kunwind_exec comes before the new mm has a space that names its mappings");
+	at_exec = gets_children;
+	executes_as(executing, ANN, 0, usual);
+	tap_ok(is(executing, "children") && kunwind_space_find(executing->task.mm)->children == 1,
+	       "exec: children that are registered meanwhile count in the fresh space");
+	at_exec = is_unregistered;
+	executes_as(executing, ANN, 0, usual);
+	tap_ok(is(executing, "absent") && !kunwind_space_find(executing->task.mm) &&
+	       exited == executing->pid.nr,
+	       "exec: a process that is unregistered meanwhile gets no space");
+	registers(admin, executing, 0);
+	switches(true);
+	be(admin);
+	kunwind_process_adopt(executing->task.mm, &executing->pid, true);
+	at_exec = loses_children;
+	executes_as(executing, ANN, 0, usual);
+	tap_ok(is(executing, "-") && !kunwind_space_find(executing->task.mm)->children,
+	       "exec: system_wide that is switched off meanwhile does not count in the fresh space");
+	unregisters(admin, executing);
+	registers(admin, admin, 0);
+	taken = kunwind_processes_lock.taken;
+	executes_as(executing, ANN, 0, secure);
+	tap_ok(kunwind_processes_lock.taken == taken,
+	       "exec of a process that is not registered: waits for no lock");
+	end("exec, meanwhile");
+}
+
 static void test_exec(void)
 {
 	struct one *root, *ann, *helper;
@@ -124,6 +189,7 @@ static void test_exec_charged(void)
 
 int main(void)
 {
+	test_meanwhile();
 	test_exec();
 	test_exec_charged();
 	return tap_done();

@@ -76,6 +76,8 @@ static int told[2];		/* processes that the last events named */
 static unsigned int nr_told;
 static bool listening;
 #define trace_kunwind_unmap_enabled()	listening
+#define _KUNWIND_EMIT_H
+#define KUNWIND_EMIT(event, ...)	(emits(), trace_##event(__VA_ARGS__))
 static void trace_kunwind_unmap(int tgid, u64 start, u64 end)
 {
 	told[nr_told++ % 2] = tgid;

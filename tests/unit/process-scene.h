@@ -64,13 +64,13 @@ struct kunwind_hook { const char *function; };
 #define _KUNWIND_EVENTS_H
 #define _KUNWIND_MAP_EVENT_H
 static int forked, executed, exited;		/* pids of the last events */
-#define trace_kunwind_fork_enabled()		true
-#define trace_kunwind_exec_enabled()		true
-#define trace_kunwind_exit_enabled()		true
 static void trace_kunwind_fork(int parent, int child);
-#define trace_kunwind_exec(tgid, comm)		((void)(comm), executed = (tgid))
-#define trace_kunwind_exit(tgid)		(exited = (tgid))
-#define kunwind_trace_map(tgid, range, detail)	((void)(tgid))
+#define _KUNWIND_EMIT_H
+#define KUNWIND_EMIT(event, ...)		(emits(), trace_##event(__VA_ARGS__))
+static unsigned int nr_exited;
+static void trace_kunwind_exec(int tgid, const char *comm);
+#define trace_kunwind_exit(tgid)		(nr_exited++, exited = (tgid))
+#define kunwind_trace_map(tgid, range, detail)	(emits(), (void)(tgid))
 
 #define _KUNWIND_SHOW_H
 static bool kunwind_show_ends(struct seq_file *m) { (void)m; return false; }
@@ -148,7 +148,7 @@ static struct one *const nobody = &all[0];	/* the test's own task, never registe
 static pid_t named_at_fork;	/* whom kunwind_map of the child named at the last kunwind_fork */
 static void trace_kunwind_fork(int parent, int child)
 {
-	struct kunwind_space *space;
+	const struct kunwind_space *space;
 	unsigned int i;
 
 	(void)parent;
@@ -157,6 +157,18 @@ static void trace_kunwind_fork(int parent, int child)
 	space = i < NR ? kunwind_space_find(all[i].task.mm) : NULL;
 	named_at_fork = space ? space->tgid : -1;
 	forked = child;
+}
+
+static bool spaced_at_exec;	/* the new mm had a space at the last kunwind_exec */
+static void (*at_exec)(void);	/* what another task does then */
+static void trace_kunwind_exec(int tgid, const char *comm)
+{
+	(void)comm;
+	spaced_at_exec = kunwind_space_find(current->mm);
+	executed = tgid;
+	if (at_exec)
+		at_exec();
+	at_exec = NULL;
 }
 
 /* Starts process @n of user @uid, without a parent (helper: clear .mm). */
@@ -314,7 +326,7 @@ static void begin(void)
 	max_user_processes = 10;
 	scan_error = 0;
 	no_follow = false;
-	forked = executed = exited = 0;
+	forked = executed = exited = nr_exited = 0;
 	follower = NULL;
 }
 

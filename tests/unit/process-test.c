@@ -11,6 +11,8 @@
 static void test_children(void)
 {
 	struct one *alone, *parent, *child;
+	unsigned long long missed;
+	unsigned int taken;
 
 	begin();
 	alone = start(1, ANN, 0);
@@ -47,6 +49,29 @@ static void test_children(void)
 	tap_ok(!shares_of(ANN) && by_hand_of(ANN) == 5,
 	       "system_wide off: the user's share has no records");
 	end("children");
+
+	/* processes without a record, while another one has one */
+	begin();
+	registers(&all[0], start(1, ANN, 0), KUNWIND_REGISTER_CHILDREN);
+	alone = start(2, ANN, 0);
+	taken = kunwind_processes_lock.taken;
+	child = forks(alone, 3);
+	ends(child);
+	ends(alone);
+	tap_ok(kunwind_processes_lock.taken == taken && !forked && !nr_exited,
+	       "fork and exit of a process that is not registered: wait for no lock");
+	switches(true);
+	forks(start(4, ANN, 0), 5);
+	forks(&all[4], 6);
+	nr_exited = 0;
+	switches(false);
+	tap_ok(nr_exited == 2, "system_wide off: each process that is not registered any more has kunwind_exit");
+	no_memory = 2;	/* for the space and for the record */
+	missed = missed_by_memory();
+	child = forks(&all[1], 7);
+	tap_ok(is(child, "absent") && missed_by_memory() == missed + 1 && !no_memory,
+	       "fork, no memory for a record: no registration, missed_memory counts it");
+	end("processes without a record");
 
 	/* whether fork copies the parent's space */
 	begin();
