@@ -11,8 +11,8 @@
 #include "wire.h"
 
 /*
- * Sets limits on resources, and forbids all system calls that parsing does not
- * need. Returns NULL, or the name of what failed.
+ * Gives up all privileges, sets limits on resources, and forbids all system calls
+ * that parsing does not need. Returns NULL, or the name of what failed.
  */
 const char *kunwind_sandbox_enter(unsigned int memory_mb);
 
@@ -21,6 +21,9 @@ const char *kunwind_sandbox_enter(unsigned int memory_mb);
  * "executable". Returns an exit status.
  */
 int kunwind_fetch(const char *kind, const char *build_id);
+
+/* Opens files for the library until the socket is closed. Returns an exit status. */
+int kunwind_serve_files(void);
 
 /* Call this before kunwind_sandbox_enter(): it opens libstdc++. */
 void kunwind_serve_init(void);

@@ -3,16 +3,19 @@
  * helper_main.c - kunwind-symbolize-helper: parses ELF files for the library
  *
  *   kunwind-symbolize-helper MEMORY-MB SECONDS    serves on descriptor 3
+ *   kunwind-symbolize-helper --open               opens files for that, likewise
  *   kunwind-symbolize-helper --fetch KIND BUILD-ID
  *
  * libkunwind-symbolize starts it, not people. A question that takes more than
  * SECONDS of CPU time ends the process; the library then starts another one.
  */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
+#include <unistd.h>
 
 #include "helper.h"
 
@@ -26,6 +29,8 @@ int main(int argc, char **argv)
 
 	if (argc == 4 && !strcmp(argv[1], "--fetch"))
 		return kunwind_fetch(argv[2], argv[3]);
+	if (argc == 2 && !strcmp(argv[1], "--open"))
+		return kunwind_serve_files();
 	if (argc != 3) {
 		fprintf(stderr, "kunwind-symbolize-helper: is started by libkunwind-symbolize\n");
 		return 1;
@@ -37,6 +42,9 @@ int main(int argc, char **argv)
 		fprintf(stderr, "kunwind-symbolize-helper: cannot set %s\n", failed);
 		return 1;
 	}
+	/* /dev/null: who reads the caller's standard error need not wait for a process that hangs */
+	close(STDERR_FILENO);
+	fcntl(STDIN_FILENO, F_DUPFD, STDERR_FILENO);
 	for (;;) {
 		ssize_t got = wire_receive(WIRE_SOCKET, &request, sizeof(request), fds);
 		size_t len;

@@ -85,6 +85,34 @@ static void identify(int fd, struct writer *to)
 	put_name(to, name);
 }
 
+/* The checksum of .gnu_debuglink is CRC-32, as in zlib and Ethernet. */
+static void checksum(int fd, struct writer *to)
+{
+	static uint32_t table[256];
+	unsigned char buf[65536];
+	uint32_t crc = ~0u;
+	off_t at = 0;
+	ssize_t got;
+	unsigned int i, bit;
+
+	for (i = 0; !table[255] && i < 256; i++) {
+		uint32_t c = i;
+
+		for (bit = 0; bit < 8; bit++)
+			c = c & 1 ? c >> 1 ^ 0xedb88320 : c >> 1;
+		table[i] = c;
+	}
+	while ((got = pread(fd, buf, sizeof(buf), at)) > 0) {
+		ssize_t j;
+
+		for (j = 0; j < got; j++)
+			crc = table[(crc ^ buf[j]) & 0xff] ^ crc >> 8;
+		at += got;
+	}
+	to->reply->status = got ? WIRE_NOT_ELF : WIRE_OK;
+	to->reply->link_crc = ~crc;
+}
+
 /* Looks for debug information now: the reply says if it needs an ALT file. */
 static void open_object(const struct wire_request *request, int *fds, struct writer *to)
 {
@@ -297,6 +325,8 @@ size_t kunwind_serve(const struct wire_request *request, int *fds, char *answer)
 		reply.flags = WIRE_VERSION;
 	} else if (request->type == WIRE_IDENTIFY) {
 		identify(fds[0], &to);
+	} else if (request->type == WIRE_CHECKSUM) {
+		checksum(fds[0], &to);
 	} else if (request->id >= NR_OBJECTS || (request->type != WIRE_OPEN && !object->elf)) {
 		reply.status = WIRE_NO_OBJECT;
 	} else if (request->type == WIRE_OPEN) {

@@ -14,7 +14,6 @@
  *
  * Memory: that of maps.c and pids.c.
  */
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,9 +116,8 @@ static bool is_live(const struct kunwind_history *history, const struct kunwind_
  * tells the programs of one process number apart.
  */
 static bool perf_map_is_of(const struct kunwind_history *history, const struct kunwind_who *who,
-			   int pid, const struct stat *st, uint64_t *program)
+			   int pid, int64_t written, uint64_t *program)
 {
-	int64_t written = (int64_t)st->st_mtim.tv_sec * NSEC + st->st_mtim.tv_nsec;
 	int64_t started, ended;
 
 	kunwind_maps_program(history->maps, pid, who->time, &started, &ended);
@@ -133,18 +131,25 @@ static bool perf_map_is_of(const struct kunwind_history *history, const struct k
 }
 
 /*
- * Every user can write to /tmp. As in perf, the map must belong to root or to
- * the viewer, or to the user of the process if it still runs.
+ * Opens the perf map of a process in KUNWIND_SLOT_OTHER. Every user can write to /tmp:
+ * as in perf, the map must belong to root or to the viewer, or to the user of the
+ * process if it still runs. In a directory of the caller's, it is there for this trace.
  */
-static bool is_trusted(const struct stat *map, int pid)
+static bool open_map(struct kunwind_history *history, int pid, struct wire_open *request,
+		     struct wire_opened *file)
 {
+	const char *dir = history->symbolizer->options.perf_map_dir;
 	struct stat process;
 	char path[32];
 
-	if (!map->st_uid || map->st_uid == geteuid())
-		return true;
+	request->type = WIRE_OPEN_FILE;
+	request->flags = WIRE_OPEN_NOFOLLOW | (dir ? WIRE_OPEN_GIVEN : WIRE_OPEN_OWNED);
+	request->slot[0] = KUNWIND_SLOT_OTHER;
+	request->slot[1] = WIRE_NOBODY;
 	snprintf(path, sizeof(path), "/proc/%d", pid);
-	return !stat(path, &process) && process.st_uid == map->st_uid;
+	request->owner[0] = dir || stat(path, &process) ? WIRE_NOBODY : process.st_uid;
+	request->owner[1] = WIRE_NOBODY;
+	return kunwind_helper_open(&history->symbolizer->helper, request, file) == KUNWIND_OPENING_OK;
 }
 
 /* Returns the list of a JIT compiler's functions as an object; NULL: none. */
@@ -152,27 +157,29 @@ static struct kunwind_symbolizer_object *perf_map(struct kunwind_history *histor
 				       const struct kunwind_who *who, int pid)
 {
 	const char *dir = history->symbolizer->options.perf_map_dir;
-	struct kunwind_symbolizer_object *object = NULL;
+	struct kunwind_opener *opener = &history->symbolizer->helper.opener;
+	struct kunwind_symbolizer_object *object;
+	struct wire_open request;
+	struct wire_opened file;
 	uint64_t program = 0;
-	struct stat st;
-	char path[4200];
 	int fd;
 
 	if (!dir && !is_live(history, who))
 		return NULL;
-	snprintf(path, sizeof(path), "%s/perf-%d.map", dir ? dir : "/tmp", pid);
-	fd = kunwind_open_regular(path, O_NOFOLLOW);
-	if (fd < 0)
+	snprintf(request.path, sizeof(request.path), "%s/perf-%d.map", dir ? dir : "/tmp", pid);
+	if (!open_map(history, pid, &request, &file) || !file.size ||
+	    (!dir && !perf_map_is_of(history, who, pid, file.modified, &program)))
 		return NULL;
-	/* in a directory of the user, they are there for this trace */
-	if (!fstat(fd, &st) && st.st_size &&
-	    (dir || (is_trusted(&st, pid) && perf_map_is_of(history, who, pid, &st, &program))))
-		object = kunwind_symbolizer_object(history->symbolizer, path, "", program);
+	object = kunwind_symbolizer_object(history->symbolizer, request.path, "", program);
 	if (object && object->state == KUNWIND_STATE_NEW) {
-		object->list = kunwind_list_read_fd(fd, true);
-		object->state = object->list ? KUNWIND_STATE_OK : KUNWIND_STATE_UNREADABLE;
+		object->state = KUNWIND_STATE_UNREADABLE;
+		fd = kunwind_opener_copy(opener, KUNWIND_SLOT_OTHER);
+		if (fd >= 0) {
+			object->list = kunwind_list_read_fd(fd, true);
+			object->state = object->list ? KUNWIND_STATE_OK : KUNWIND_STATE_UNREADABLE;
+			close(fd);
+		}
 	}
-	close(fd);
 	return object && object->list ? object : NULL;
 }
 

@@ -8,18 +8,19 @@
 #include <sys/types.h>
 
 #include "libkunwind-symbolize.h"
+#include "opener.h"
 #include "wire.h"
 
 struct kunwind_maps;
 
 /* ------------------------------------------------------------ process.c */
 
-/* The helper process. The first question, and one after a loss, starts it. */
+/* The helper process, and the opener. The first question, and one after a loss, starts it. */
 struct kunwind_helper {
-	const char *program;		/* NULL: process.c searches for it */
+	const char *program;		/* NULL: child.c searches for it */
 	unsigned int time_limit_ms, memory_limit_mb;
-	pid_t pid;			/* 0: none */
-	int socket;
+	struct kunwind_child child;
+	struct kunwind_opener opener;
 	unsigned int generation;	/* counts the processes; a new one has no open objects */
 	unsigned int failed;		/* starts that failed in a row */
 	uint64_t started, lost;
@@ -29,19 +30,29 @@ enum kunwind_asked {
 	KUNWIND_ASKED,			/* there is an answer */
 	KUNWIND_ASKED_DIED,		/* it died; the next question starts another one */
 	KUNWIND_ASKED_SLOW,		/* it took too long and was killed; likewise */
+	KUNWIND_ASKED_HANGS,		/* it waits for a file system that hangs; likewise */
 	KUNWIND_ASKED_NOBODY,		/* it cannot be started */
 };
 
 void kunwind_helper_stop(struct kunwind_helper *helper);
 
+/* Starts it if it does not run. @reply: room for WIRE_MAX bytes. False: it does not start. */
+bool kunwind_helper_ensure(struct kunwind_helper *helper, void *reply);
+
 /*
  * Asks one question. @reply: room for WIRE_MAX bytes. @len: out, if there is an
- * answer: its length, at least sizeof(struct wire_reply). The descriptors stay
- * the caller's.
+ * answer: its length, at least sizeof(struct wire_reply).
  */
-enum kunwind_asked kunwind_helper_ask(struct kunwind_helper *helper,
-				      const struct wire_request *request, const int *fds,
-				      unsigned int nr_fds, void *reply, size_t *len);
+enum kunwind_asked kunwind_helper_ask(struct kunwind_helper *helper, const struct wire_request *request,
+				      void *reply, size_t *len);
+
+/*
+ * The same for a question with the file in the opener's slot @slot, and that in
+ * @other (WIRE_NOBODY: none). @flags: 0 or WIRE_OPEN_LEND.
+ */
+enum kunwind_asked kunwind_helper_give(struct kunwind_helper *helper, const struct wire_request *request,
+				       uint32_t slot, uint32_t other, unsigned int flags, void *reply,
+				       size_t *len);
 
 /*
  * The two halves of kunwind_helper_ask(), to send several requests before the
@@ -54,19 +65,16 @@ bool kunwind_helper_receive(struct kunwind_helper *helper, void *reply, size_t *
 /* Is the process of that generation still in use? */
 bool kunwind_helper_lives(const struct kunwind_helper *helper, unsigned int generation);
 
-/*
- * Returns a descriptor of a file from a debuginfod server, -1 if there is none.
- * @kind: "debuginfo" or "executable". Waits at most five minutes.
- */
-int kunwind_helper_fetch(struct kunwind_helper *helper, const char *kind, const char *build_id);
-
-/* ------------------------------------------------------------ open.c */
+/* Opens a file in a slot of the opener: kunwind_opener_open(). */
+enum kunwind_opening kunwind_helper_open(struct kunwind_helper *helper, const struct wire_open *request,
+					 struct wire_opened *opened);
 
 /*
- * Opens @path for reading if it is a regular file. Otherwise returns -1 (errno)
- * without side effects on a device or FIFO. @flags: 0 or O_NOFOLLOW.
+ * Sets @path to a file from a debuginfod server; false: there is none. @kind:
+ * "debuginfo" or "executable". Waits at most five minutes.
  */
-int kunwind_open_regular(const char *path, int flags);
+bool kunwind_helper_fetch(struct kunwind_helper *helper, const char *kind, const char *build_id,
+			  char *path, size_t size);
 
 /* ------------------------------------------------------------ find.c */
 
@@ -80,35 +88,49 @@ enum kunwind_state {
 	KUNWIND_STATE_CRASHED,		/* the helper died from it */
 	KUNWIND_STATE_SLOW,		/* it took too long */
 	KUNWIND_STATE_LARGE,		/* larger than the helper's limit on memory */
+	KUNWIND_STATE_FOREIGN,		/* of another user, who is not believed */
+	KUNWIND_STATE_HANGS,		/* its file system does not answer */
 	KUNWIND_STATE_NO_HELPER,
 };
 
+/* Slots of the opener. */
+enum kunwind_slot { KUNWIND_SLOT_MAIN, KUNWIND_SLOT_DEBUG, KUNWIND_SLOT_OTHER };
+
 struct kunwind_found_file {
-	int fd;				/* -1: none; the caller closes it */
+	uint32_t owner;			/* of the file */
 	char path[4200];
 	struct wire_reply identity;
 	char link[4097];		/* .gnu_debuglink; "": none */
 };
 
-/* Finds the file of @object, or one with its symbols. False: see @state. */
+/*
+ * Finds the file of @object, or one with its symbols, and opens it in
+ * KUNWIND_SLOT_MAIN. False: see @state.
+ */
 bool kunwind_find_object(struct kunwind_symbolizer_object *object, struct kunwind_found_file *found,
 			 enum kunwind_state *state);
 
-/* Returns the file with separate debug information (-1: none) and its @path. */
-int kunwind_find_debug(struct kunwind_symbolizer_object *object, const struct kunwind_found_file *main,
-		       char *path, size_t size);
-
-/* The file with dwz(1)'s common parts, -1: none. @name is relative to @from. */
-int kunwind_find_alt(struct kunwind_symbolizer_object *object, const char *from, const char *name,
-		     const uint8_t *id, unsigned int id_len);
+/*
+ * Opens the file with separate debug information in KUNWIND_SLOT_DEBUG. Sets @path.
+ * False: there is none.
+ */
+bool kunwind_find_debug(struct kunwind_symbolizer_object *object, const struct kunwind_found_file *main,
+			char *path, size_t size);
 
 /*
- * Returns the .dwo file of a unit of @object, -1 if there is none. @dir: the
- * unit's compilation directory, "" if not known. @package: out, true if the
- * file is the .dwp file of the object instead.
+ * Opens the file with dwz(1)'s common parts in KUNWIND_SLOT_OTHER. @name is relative
+ * to @from. False: there is none.
  */
-int kunwind_find_split(struct kunwind_symbolizer_object *object, const char *dir, const char *name,
-		       bool *package);
+bool kunwind_find_alt(struct kunwind_symbolizer_object *object, const char *from, const char *name,
+		      const uint8_t *id, unsigned int id_len);
+
+/*
+ * Opens the .dwo file of a unit of @object in KUNWIND_SLOT_OTHER. False: there is
+ * none. @dir: the unit's compilation directory, "" if not known. @package: out, true
+ * if the file is the .dwp file of the object instead.
+ */
+bool kunwind_find_split(struct kunwind_symbolizer_object *object, const char *dir, const char *name,
+			bool *package);
 
 /* ------------------------------------------------------------ list.c */
 
@@ -156,6 +178,7 @@ struct kunwind_symbolizer_object {
 	void *handle;			/* the back end's handle */
 	struct kunwind_list *list;	/* symbols from a text file; then there is no ELF file */
 	bool own_vdso;			/* the vDSO of this host: needs no build-id */
+	uint32_t owner;			/* of its file; WIRE_NOBODY: not known */
 };
 
 struct kunwind_symbolizer {

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "internal.h"
+#include "open.h"
 
 #define MAX_BYTES	(256u << 20)
 

@@ -13,9 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "internal.h"
 
@@ -81,6 +78,7 @@ struct kunwind_symbolizer_object *kunwind_symbolizer_object(struct kunwind_symbo
 	}
 	object->inode = inode;
 	object->slot = -1;
+	object->owner = WIRE_NOBODY;
 	object->dwarf_state = KUNWIND_STATE_OK;
 	object->symbolizer = symbolizer;
 	object->next = *bucket;
@@ -119,6 +117,10 @@ static const char *state_why(enum kunwind_state state)
 		return KUNWIND_WHY_SLOW;
 	case KUNWIND_STATE_LARGE:
 		return KUNWIND_WHY_LARGE;
+	case KUNWIND_STATE_FOREIGN:
+		return KUNWIND_WHY_FOREIGN;
+	case KUNWIND_STATE_HANGS:
+		return KUNWIND_WHY_HANGS;
 	case KUNWIND_STATE_NO_HELPER:
 		return KUNWIND_WHY_NO_HELPER;
 	}
@@ -127,32 +129,62 @@ static const char *state_why(enum kunwind_state state)
 
 static const char *dwarf_why(enum kunwind_state state)
 {
-	return state == KUNWIND_STATE_SLOW ? "reading its debug information took too long" :
-					     "the parser died of its debug information";
+	switch (state) {
+	case KUNWIND_STATE_OK:
+		return NULL;
+	case KUNWIND_STATE_SLOW:
+		return "reading its debug information took too long";
+	case KUNWIND_STATE_FOREIGN:
+		return "its debug information is in a file of another user";
+	case KUNWIND_STATE_HANGS:
+		return "the file system of its debug information does not answer";
+	default:
+		return "the parser died of its debug information";
+	}
 }
 
-/* Asks about an object. If the helper is lost, the object's state changes. */
-static enum kunwind_asked ask(struct kunwind_symbolizer_object *object, const struct wire_request *request,
-			      const int *fds, unsigned int nr_fds, size_t *len)
+/* The helper is lost over an object, whose state changes. */
+static void blame(struct kunwind_symbolizer_object *object, enum kunwind_asked asked)
 {
 	struct kunwind_symbolizer *symbolizer = object->symbolizer;
-	enum kunwind_asked asked = kunwind_helper_ask(&symbolizer->helper, request, fds, nr_fds,
-						      symbolizer->reply, len);
-	enum kunwind_state state;
+	enum kunwind_state state = asked == KUNWIND_ASKED_SLOW ? KUNWIND_STATE_SLOW :
+				   asked == KUNWIND_ASKED_HANGS ? KUNWIND_STATE_HANGS :
+								  KUNWIND_STATE_CRASHED;
 
-	if (asked == KUNWIND_ASKED)
-		return asked;
 	if (asked == KUNWIND_ASKED_NOBODY) {
 		object->state = KUNWIND_STATE_NO_HELPER;
-		return asked;
-	}
-	state = asked == KUNWIND_ASKED_SLOW ? KUNWIND_STATE_SLOW : KUNWIND_STATE_CRASHED;
-	if (!object->no_dwarf && !(symbolizer->options.flags & KUNWIND_NO_DWARF)) {
+	} else if (!object->no_dwarf && !(symbolizer->options.flags & KUNWIND_NO_DWARF)) {
 		object->no_dwarf = true;
 		object->dwarf_state = state;
 	} else {
 		object->state = state;
+		if (state == KUNWIND_STATE_HANGS)
+			kunwind_opener_hangs(&symbolizer->helper.opener, object->path);
 	}
+}
+
+/* Asks about an object. If the helper is lost, the object's state changes. */
+static enum kunwind_asked ask(struct kunwind_symbolizer_object *object, const struct wire_request *request,
+			      size_t *len)
+{
+	struct kunwind_symbolizer *symbolizer = object->symbolizer;
+	enum kunwind_asked asked = kunwind_helper_ask(&symbolizer->helper, request, symbolizer->reply, len);
+
+	if (asked != KUNWIND_ASKED)
+		blame(object, asked);
+	return asked;
+}
+
+/* The same with the files in slots of the opener; @other: a slot, or WIRE_NOBODY. */
+static enum kunwind_asked give(struct kunwind_symbolizer_object *object, const struct wire_request *request,
+			       uint32_t slot, uint32_t other, unsigned int flags, size_t *len)
+{
+	struct kunwind_symbolizer *symbolizer = object->symbolizer;
+	enum kunwind_asked asked = kunwind_helper_give(&symbolizer->helper, request, slot, other, flags,
+						       symbolizer->reply, len);
+
+	if (asked != KUNWIND_ASKED)
+		blame(object, asked);
 	return asked;
 }
 
@@ -195,20 +227,14 @@ static bool open_alt(struct kunwind_symbolizer_object *object, const char *debug
 	const struct wire_reply *reply = (const void *)object->symbolizer->reply;
 	struct wire_request request = { .type = WIRE_ALT, .id = (uint32_t)object->slot };
 	char name[4097];
-	bool ok;
-	int fd;
 
 	if (!reply->id_len || reply->id_len > WIRE_ID || reply->name_len >= sizeof(name) ||
 	    reply->name_len > len - sizeof(*reply))
 		return true;
 	memcpy(name, object->symbolizer->reply + sizeof(*reply), reply->name_len);
 	name[reply->name_len] = '\0';
-	fd = kunwind_find_alt(object, debug_path, name, reply->id, reply->id_len);
-	if (fd < 0)
-		return true;
-	ok = ask(object, &request, &fd, 1, &len) == KUNWIND_ASKED;
-	close(fd);
-	return ok;
+	return !kunwind_find_alt(object, debug_path, name, reply->id, reply->id_len) ||
+	       give(object, &request, KUNWIND_SLOT_OTHER, WIRE_NOBODY, 0, &len) == KUNWIND_ASKED;
 }
 
 /* Hands over the files. False: try again, or object->state says why not. */
@@ -218,21 +244,21 @@ static bool hand_over(struct kunwind_symbolizer_object *object, const struct kun
 	bool dwarf = !object->no_dwarf && !(object->symbolizer->options.flags & KUNWIND_NO_DWARF);
 	unsigned int wanted = WIRE_HOLDS_SYMTAB | (dwarf ? WIRE_HOLDS_DWARF : 0);
 	struct wire_request request = { .type = WIRE_OPEN, .flags = dwarf ? 0 : WIRE_NO_DWARF };
-	int fds[2] = { found->fd, -1 };
+	uint32_t debug = WIRE_NOBODY;
 	char debug_path[4200];
 	bool ok;
 	size_t len;
 
+	object->owner = found->owner;
 	snprintf(debug_path, sizeof(debug_path), "%s", found->path);
-	if ((found->identity.flags & wanted) != wanted)
-		fds[1] = kunwind_find_debug(object, found, debug_path, sizeof(debug_path));
+	if ((found->identity.flags & wanted) != wanted &&
+	    kunwind_find_debug(object, found, debug_path, sizeof(debug_path)))
+		debug = KUNWIND_SLOT_DEBUG;
 	drop_slot(object);
 	object->slot = take_slot(object);
 	request.id = (uint32_t)object->slot;
-	ok = ask(object, &request, fds, fds[1] < 0 ? 1 : 2, &len) == KUNWIND_ASKED;
+	ok = give(object, &request, KUNWIND_SLOT_MAIN, debug, 0, &len) == KUNWIND_ASKED;
 	object->generation = object->symbolizer->helper.generation;
-	if (fds[1] >= 0)
-		close(fds[1]);
 	if (ok && reply->status != WIRE_OK) {
 		object->state = KUNWIND_STATE_UNREADABLE;
 		ok = false;
@@ -259,7 +285,6 @@ static bool open_file(struct kunwind_symbolizer_object *object)
 		if (!kunwind_find_object(object, &found, &object->state))
 			return false;
 		ok = hand_over(object, &found);
-		close(found.fd);
 		if (object->state != KUNWIND_STATE_OK)
 			return false;
 	}
@@ -300,7 +325,7 @@ const char *kunwind_object_why(struct kunwind_symbolizer_object *object)
 		open_object(object);
 	if (state_why(object->state))
 		return state_why(object->state);
-	return object->no_dwarf ? dwarf_why(object->dwarf_state) : NULL;
+	return dwarf_why(object->dwarf_state);
 }
 
 bool kunwind_object_address(struct kunwind_symbolizer_object *object, uint64_t offset, uint64_t *address)
@@ -312,7 +337,7 @@ bool kunwind_object_address(struct kunwind_symbolizer_object *object, uint64_t o
 	if (!open_object(object) || object->backend || object->list)
 		return false;
 	request.id = (uint32_t)object->slot;
-	if (ask(object, &request, NULL, 0, &len) != KUNWIND_ASKED || reply->status != WIRE_OK)
+	if (ask(object, &request, &len) != KUNWIND_ASKED || reply->status != WIRE_OK)
 		return false;
 	*address = reply->address;
 	return true;
@@ -369,20 +394,6 @@ static bool take_answer(const char *at, size_t len, struct kunwind_answer *answe
 	return true;
 }
 
-/* Makes a memory file for a unit of the package @fd. Returns -1 on failure. */
-static int lend(int fd)
-{
-	int lent = memfd_create("dwo", MFD_CLOEXEC);
-	struct stat st;
-
-	/* a unit is smaller than its package; unused bytes take no memory */
-	if (lent >= 0 && !fstat(fd, &st) && !ftruncate(lent, st.st_size + 65536))
-		return lent;
-	if (lent >= 0)
-		close(lent);
-	return -1;
-}
-
 /* Sends the file that the reply asks for, or none if it is not found. */
 static void give_split(struct kunwind_symbolizer_object *object, size_t len)
 {
@@ -390,8 +401,6 @@ static void give_split(struct kunwind_symbolizer_object *object, size_t len)
 	struct wire_request request = { .type = WIRE_SPLIT, .id = (uint32_t)object->slot,
 					.address = reply->address };
 	bool package = false;
-	int fds[WIRE_FDS] = { -1, -1 };
-	unsigned int nr = 0;
 	char names[8400];
 	const char *name;
 
@@ -400,15 +409,10 @@ static void give_split(struct kunwind_symbolizer_object *object, size_t len)
 	memcpy(names, object->symbolizer->reply + sizeof(*reply), reply->name_len);
 	memset(names + reply->name_len, 0, sizeof(names) - reply->name_len);
 	name = memchr(names, '\0', sizeof(names) - 1);
-	if (name)
-		fds[0] = kunwind_find_split(object, names, name + 1, &package);
-	if (fds[0] >= 0 && (!package || (fds[1] = lend(fds[0])) >= 0))
-		nr = package ? 2 : 1;
-	ask(object, &request, fds, nr, &len);
-	for (nr = 0; nr < WIRE_FDS; nr++) {
-		if (fds[nr] >= 0)
-			close(fds[nr]);
-	}
+	if (name && kunwind_find_split(object, names, name + 1, &package))
+		give(object, &request, KUNWIND_SLOT_OTHER, WIRE_NOBODY, package ? WIRE_OPEN_LEND : 0, &len);
+	else
+		ask(object, &request, &len);
 }
 
 static bool ask_helper(struct kunwind_symbolizer_object *object, uint64_t address, bool exact,
@@ -424,7 +428,7 @@ static bool ask_helper(struct kunwind_symbolizer_object *object, uint64_t addres
 	while (open_file(object)) {
 		request.id = (uint32_t)object->slot;
 		/* again without DWARF; then object->state ends the loop */
-		if (ask(object, &request, NULL, 0, &len) != KUNWIND_ASKED)
+		if (ask(object, &request, &len) != KUNWIND_ASKED)
 			continue;
 		if (reply->status != WIRE_WANTS_SPLIT || gave)
 			return take_answer(symbolizer->reply, len, answer, frame);

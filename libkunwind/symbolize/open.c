@@ -12,27 +12,47 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "internal.h"
+#include "open.h"
 
-int kunwind_open_regular(const char *path, int flags)
+int kunwind_open_handle(const char *path, int flags, struct stat *st)
 {
-	int handle = open(path, O_PATH | O_CLOEXEC | flags), fd = -1, error = EINVAL;
-	char link[32];
-	struct stat st;
+	int handle = open(path, O_PATH | O_CLOEXEC | flags), error;
 
 	if (handle < 0)
 		return -1;
-	if (!fstat(handle, &st) && S_ISREG(st.st_mode)) {
-		snprintf(link, sizeof(link), "/proc/self/fd/%d", handle);
-		fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-		/* ENOENT means that there is no /proc: the file exists */
-		error = fd < 0 && errno != ENOENT ? errno : EACCES;
-	}
+	error = fstat(handle, st) ? errno : S_ISREG(st->st_mode) ? 0 : EINVAL;
+	if (!error)
+		return handle;
 	close(handle);
-	if (fd < 0)
-		errno = error;
+	errno = error;
+	return -1;
+}
+
+int kunwind_open_again(int handle)
+{
+	char link[32];
+	int fd;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", handle);
+	fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	/* ENOENT means that there is no /proc: the file exists */
+	if (fd < 0 && errno == ENOENT)
+		errno = EACCES;
+	return fd;
+}
+
+int kunwind_open_regular(const char *path, int flags)
+{
+	struct stat st;
+	int handle = kunwind_open_handle(path, flags, &st), fd, error;
+
+	if (handle < 0)
+		return -1;
+	fd = kunwind_open_again(handle);
+	error = errno;
+	close(handle);
+	errno = error;
 	return fd;
 }

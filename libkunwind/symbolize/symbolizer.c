@@ -26,6 +26,7 @@ static void set_options(struct kunwind_symbolizer *symbolizer,
 		symbolizer->options.memory_limit_mb = MEMORY_LIMIT_MB;
 	symbolizer->helper.program = symbolizer->options.helper;
 	symbolizer->helper.time_limit_ms = symbolizer->options.time_limit_ms;
+	symbolizer->helper.opener.time_limit_ms = symbolizer->options.time_limit_ms;
 	symbolizer->helper.memory_limit_mb = symbolizer->options.memory_limit_mb;
 }
 
@@ -97,6 +98,7 @@ void kunwind_symbolizer_free(struct kunwind_symbolizer *symbolizer)
 	if (!symbolizer)
 		return;
 	kunwind_helper_stop(&symbolizer->helper);
+	kunwind_opener_free(&symbolizer->helper.opener);
 	kunwind_kernel_free(symbolizer->kernel);
 	for (i = 0; symbolizer->bucket && i < KUNWIND_BUCKETS; i++) {
 		struct kunwind_symbolizer_object *object = symbolizer->bucket[i], *next;

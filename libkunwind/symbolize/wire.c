@@ -42,8 +42,9 @@ ssize_t wire_receive(int socket, void *data, size_t len, int *fds)
 {
 	union control control = { 0 };
 	struct iovec iov = { data, len };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control.space,
-			      .msg_controllen = sizeof(control.space) };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1,
+			      .msg_control = fds ? control.space : NULL,
+			      .msg_controllen = fds ? sizeof(control.space) : 0 };
 	struct cmsghdr *cmsg;
 	unsigned int i, nr = 0;
 	ssize_t got;
@@ -63,7 +64,7 @@ ssize_t wire_receive(int socket, void *data, size_t len, int *fds)
 			int fd;
 
 			memcpy(&fd, CMSG_DATA(cmsg) + i * sizeof(int), sizeof(int));
-			if (fds && i < WIRE_FDS)
+			if (i < WIRE_FDS)
 				fds[i] = fd;
 			else
 				close(fd);

@@ -7,6 +7,12 @@
  * with one packet, in order, and opens no file itself. Library and helper are
  * of one build: the library does not use a helper of another version. It checks
  * each length that it receives.
+ *
+ * The opener is another process of the same program, which opens the files. The
+ * library never has their descriptors, because closing a file of a file system
+ * that hangs can hang, too. The opener keeps them in slots, and sends them to the
+ * helper with a request of the library: it has a copy of the library's end of the
+ * helper's socket.
  */
 #ifndef KUNWIND_WIRE_H
 #define KUNWIND_WIRE_H
@@ -17,7 +23,7 @@
 #include <sys/types.h>
 
 #define WIRE_VERSION	2
-#define WIRE_SOCKET	3		/* the helper's descriptor */
+#define WIRE_SOCKET	3		/* the descriptor of the helper, and of the opener */
 #define WIRE_MAX	(64 * 1024)	/* bytes of a packet */
 #define WIRE_FUNCTIONS	64		/* of one answer; the outermost is always there */
 #define WIRE_FDS	2
@@ -37,6 +43,7 @@ enum wire_type {
 	 * writes the .dwo file of the unit
 	 */
 	WIRE_SPLIT,
+	WIRE_CHECKSUM,		/* fd; the reply has the CRC-32 of its content in link_crc */
 };
 
 enum wire_flags {
@@ -95,13 +102,59 @@ struct wire_function {
 	uint32_t unused;
 };
 
+enum wire_open_type {
+	WIRE_OPEN_SOCKET = 1,	/* fd: the library's end of the helper's socket */
+	WIRE_OPEN_FILE,		/* path: open it as slot 0 */
+	WIRE_OPEN_VDSO,		/* the same for the vDSO of this host */
+	WIRE_OPEN_COPY,		/* slot 0; the reply has a memory file with the content */
+	WIRE_OPEN_CLOSE,	/* slot 0 */
+	WIRE_OPEN_PASS,		/* send pass to the helper, with the files of the slots */
+};
+
+enum wire_open_flags {
+	WIRE_OPEN_ELF = 1,	/* only an ELF file, and no core file */
+	WIRE_OPEN_OWNED = 2,	/* only if the owner is believed, see struct wire_open */
+	WIRE_OPEN_GIVEN = 4,	/* the caller names the path: any owner, any file system */
+	WIRE_OPEN_NOFOLLOW = 8,
+	WIRE_OPEN_LEND = 16,	/* PASS: a second fd, of a memory file for a unit of slot 0 */
+};
+
+#define WIRE_SLOTS	3
+#define WIRE_PATH	8400
+#define WIRE_COPY_MAX	(256u << 20)	/* bytes of a file that COPY copies */
+#define WIRE_NOBODY	UINT32_MAX	/* no owner, no slot */
+
+struct wire_open {
+	uint32_t type, flags;
+	uint32_t slot[WIRE_FDS];
+	/* Besides root and the caller, these users' files are believed. */
+	uint32_t owner[2];
+	struct wire_request pass;
+	char path[WIRE_PATH];
+};
+
+enum wire_open_status {
+	WIRE_OPEN_OK = 0,
+	WIRE_OPEN_ABSENT,
+	WIRE_OPEN_REFUSED,	/* not permitted, no regular file, or no ELF file */
+	WIRE_OPEN_FOREIGN,	/* of a user who is not believed */
+};
+
+struct wire_opened {
+	uint32_t status;
+	uint32_t owner;		/* on a FUSE file system, the user who mounted it */
+	uint64_t inode, size;
+	int64_t modified;	/* ns since 1970 */
+};
+
 /* The descriptors stay the caller's. False: the other side has ended. */
 bool wire_send(int socket, const void *data, size_t len, const int *fds, unsigned int nr_fds);
 
 /*
  * Returns the number of bytes of one packet, 0 if the other side has ended, -1
  * if the packet did not fit. @fds: NULL, or room for WIRE_FDS descriptors; the
- * caller owns those received, and unused places are -1.
+ * caller owns those received, and unused places are -1. With NULL, the kernel
+ * drops descriptors of the packet without an operation on their files.
  */
 ssize_t wire_receive(int socket, void *data, size_t len, int *fds);
 

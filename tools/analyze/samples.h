@@ -129,7 +129,7 @@ struct samples_unnamed {
 	bool others;		/* there are other objects */
 };
 
-enum { NR_HELPER_FAILURES = 4 };
+enum { NR_HELPER_FAILURES = 6 };
 
 struct samples {
 	/* all: processes that the trace tells nothing about, too; pattern: of system calls, too */

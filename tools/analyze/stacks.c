@@ -66,11 +66,12 @@ uint32_t samples_functions(struct samples *samples, const struct kunwind_event_s
 	return node;
 }
 
-/* Counts a frame without a name if the helper process is the cause. */
+/* Counts a frame without a name if the helper process is the cause, or a file that was not read. */
 static void count_unnamed(struct samples *samples, const struct kunwind_frame *frame)
 {
 	static const char *const failure[NR_HELPER_FAILURES] = {
 		KUNWIND_WHY_NO_HELPER, KUNWIND_WHY_CRASHED, KUNWIND_WHY_SLOW, KUNWIND_WHY_LARGE,
+		KUNWIND_WHY_FOREIGN, KUNWIND_WHY_HANGS,
 	};
 	struct samples_unnamed *unnamed;
 	uint32_t object;

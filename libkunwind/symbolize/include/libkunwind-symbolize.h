@@ -48,7 +48,11 @@ enum kunwind_symbolizer_flags {
 struct kunwind_symbolizer_options {
 	size_t size;			/* of this structure, as compiled into the caller */
 	unsigned int flags;
-	unsigned int time_limit_ms;	/* CPU time of the helper for one question; 0: 10,000 */
+	/*
+	 * CPU time of the helper for one question, and time until a file system that
+	 * does not answer is given up (at least 1,000); 0: 10,000
+	 */
+	unsigned int time_limit_ms;
 	unsigned int memory_limit_mb;	/* address space of the helper process; 0: 4,096 */
 	/*
 	 * NULL-terminated list of directories, or NULL. They are searched
@@ -123,13 +127,15 @@ const char *kunwind_object_build_id(const struct kunwind_symbolizer_object *obje
 const char *kunwind_object_why(struct kunwind_symbolizer_object *object);
 
 /*
- * Values of kunwind_object_why(), and of a frame's why: the helper process failed.
- * Such an object may lack names that its file has.
+ * Values of kunwind_object_why(), and of a frame's why: the helper process failed, or
+ * the file was not read. Such an object may lack names that its file has.
  */
 #define KUNWIND_WHY_NO_HELPER	"kunwind-symbolize-helper does not start"
 #define KUNWIND_WHY_CRASHED	"the parser died of this file"
 #define KUNWIND_WHY_SLOW	"parsing this file took too long"
 #define KUNWIND_WHY_LARGE	"file larger than the limit on memory"
+#define KUNWIND_WHY_FOREIGN	"file of another user, who may not be believed"
+#define KUNWIND_WHY_HANGS	"file system does not answer"
 
 /* ------------------------------------------------------------ one object */
 
