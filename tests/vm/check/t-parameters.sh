@@ -38,7 +38,8 @@ def write(path, text):
         os.close(fd)
 
 folder, values = sys.argv[1:3]
-for name in sorted(os.listdir(folder)):
+# "enabled" last: while it is N, system_wide cannot be switched on.
+for name in sorted(os.listdir(folder), key=lambda name: (name == "enabled", name)):
     path = os.path.join(folder, name)
     old = read(path)
     if old in ("Y", "N"):
@@ -81,11 +82,10 @@ unshare -U -r -m -n sh -c 'mount -t sysfs none "$1/sys" && "$1/params" "$1/sys/m
 	>"$KUNWIND_TMP/out" 2>&1
 is "$(wc -l <"$KUNWIND_TMP/out") $(results <"$KUNWIND_TMP/out")" "$nr 1 old," \
 	"root of a user namespace with a sysfs of its own: EPERM, and no value changes"
-exec {opened}>$parameters/enabled
-# shellcheck disable=SC2016
+exec 3>$parameters/enabled
 check_fails 1 "a descriptor that root has opened is of no use to user 0 without capabilities" \
-	setpriv --bounding-set -all --inh-caps -all -- sh -c 'echo N >&"$1"' - "$opened"
-exec {opened}>&-
+	setpriv --bounding-set -all --inh-caps -all -- sh -c 'echo N >&3'
+exec 3>&-
 is "$(cat $parameters/enabled)" Y "enabled is Y after the refused writes"
 
 shown() { awk -F'\t' '$1 == "param" { print $2, $3 }' /dev/kunwind | sort; }
