@@ -228,15 +228,19 @@ static void test_default(void)
 	online[0] = online[1] = true;
 	kunwind_sampler_init();
 	tap_ok(served == change && says("off\t"), "no event: no clock runs");
-	tap_ok(!change(true) && usable && !sum(timers), "the event turns on: the memory is there before a clock runs");
+	tap_ok(!change(true) && usable && !sum(timers),
+	       "the event turns on: the memory is there before a clock runs");
 	flush_work(NULL);
-	tap_ok(sum(timers) == 2 && !sum(cycles) && says("cpu-clock\t"), "default: each online CPU has a timer, none a counter");
+	tap_ok(sum(timers) == 2 && !sum(cycles) && says("cpu-clock\t"),
+	       "default: each online CPU has a timer, none a counter");
 	tap_ok(!change(true) && allocated_now == 1, "the event is on already: no more memory");
 	flush_work(NULL);
 	tap_ok(setups == 1, "the event is on already: no second clock");
-	tap_ok(plug(2, true) && timers[2] && !plug(1, false) && !timers[1], "CPU hotplug: timers come and go with CPUs");
+	tap_ok(plug(2, true) && timers[2] && !plug(1, false) && !timers[1],
+	       "CPU hotplug: timers come and go with CPUs");
 	change(false);
-	tap_ok(sum(timers) == 2 && usable, "the event turns off: nothing is freed before the clock has ended");
+	tap_ok(sum(timers) == 2 && usable,
+	       "the event turns off: nothing is freed before the clock has ended");
 	flush_work(NULL);
 	tap_ok(nothing_left() && says("off\t"), "the event is off: no clock, no memory");
 	plug(2, false);
@@ -253,9 +257,11 @@ static void test_cycles(void)
 	       "sample_clock: a refused name changes nothing");
 	change(true);
 	flush_work(NULL);
-	tap_ok(sum(cycles) == 2 && !sum(timers) && !probe && says("cycles\t"), "cycles: each online CPU has a counter");
+	tap_ok(sum(cycles) == 2 && !sum(timers) && !probe && says("cycles\t"),
+	       "cycles: each online CPU has a counter");
 	no_counter[2] = true;
-	tap_ok(plug(2, true) && !cycles[2], "cycles: a CPU without a counter comes online, and is not sampled");
+	tap_ok(plug(2, true) && !cycles[2],
+	       "cycles: a CPU without a counter comes online, and is not sampled");
 	no_counter[2] = false;
 	plug(2, false);
 	tap_ok(plug(2, true) && cycles[2], "cycles: a CPU with a counter is sampled when it comes online");
@@ -299,7 +305,8 @@ static void test_refused(void)
 	no_probe = true;
 	change(true);
 	flush_work(NULL);
-	tap_ok(!sum(timers) && says("off\terror -2"), "no tracepoint sched_switch: no timer runs, and the status has the error");
+	tap_ok(!sum(timers) && says("off\terror -2"),
+	       "no tracepoint sched_switch: no timer runs, and the status has the error");
 	no_probe = no_counter[1] = false;
 	change(false);
 	flush_work(NULL);
@@ -338,7 +345,8 @@ static void test_quick_changes(void)
 	change(true);
 	change(false);
 	flush_work(NULL);
-	tap_ok(nothing_left() && !setups, "on and off at once: no clock was started, and the memory is freed");
+	tap_ok(nothing_left() && !setups,
+	       "on and off at once: no clock was started, and the memory is freed");
 }
 
 static void test_exit(void)
@@ -346,7 +354,8 @@ static void test_exit(void)
 	change(true);
 	flush_work(NULL);
 	kunwind_sampler_exit();
-	tap_ok(!served && nothing_left() && !nr_works, "unload while the event is on: clock and memory are gone on return");
+	tap_ok(!served && nothing_left() && !nr_works,
+	       "unload while the event is on: clock and memory are gone on return");
 	kunwind_sampler_exit();
 	tap_ok(nothing_left() && !nr_works, "unload without an init: nothing to do");
 }
