@@ -212,7 +212,7 @@ static void test_event(void)
 	take(&kernel_regs);
 	tap_ok(seen.kernel_count == KUNWIND_MAX_KERNEL_FRAMES && seen_kernel[KUNWIND_MAX_KERNEL_FRAMES - 1] ==
 	       0x1000 + KUNWIND_MAX_KERNEL_FRAMES - 1,
-	       kernel code: at most as many addresses as there is room for");
+	       "kernel code: at most as many addresses as there is room for");
 	bad_frame = 4;
 	take(&kernel_regs);
 	tap_ok(seen.kernel_count == 4, "kernel code: the part ends where there is no address");
@@ -231,7 +231,7 @@ static void test_no_stack(void)
 	take(&kernel_regs);
 	tap_ok(events == 2 && !seen.stack.count && seen.stack.reason == KUNWIND_KTHREAD && !seen.stack.id &&
 	       seen.kernel_count == 6 && seen.stack.syscall == -1,
-	       sample_all: a kernel thread has the kernel part only");
+	       "sample_all: a kernel thread has the kernel part only");
 	reset();
 	excluded = KUNWIND_KTHREAD;
 	take(&kernel_regs);
