@@ -225,6 +225,45 @@ def test_damaged(maker):
     unnamed("a FIFO in place of the file", directory, "kernel of another host or boot", "record it with")
 
 
+def test_owners(maker):
+    """A file that another user could put beside, or above, a trace of the viewer."""
+    def own(user, *paths):
+        for path in paths:
+            os.chown(path, user, user)
+
+    if os.geteuid():
+        tap.skip("symbols of other users", "not root")
+        return
+    one, two = 1, 2
+    foreign = "the file of kernel symbols belongs to another user", "belongs to another user than root"
+    directory = maker.trace("owners", below="above/trace")
+    trace, above = os.path.join(directory, "above/trace"), os.path.join(directory, "above")
+    path = save(directory)
+    own(one, path)
+    unnamed("symbols of another user, two directories above the trace", trace, *foreign)
+    unnamed("symbols of another user in the directory of the trace", directory, *foreign)
+    own(one, directory)
+    same("symbols of the owner of the directory that is given: used", names(directory), KERNEL)
+    own(one, trace)
+    same("symbols of the owner of the trace, above it: used", names(trace), KERNEL)
+    own(two, trace)
+    unnamed("symbols of another user than the owner of the trace", trace, *foreign)
+    own(0, path)
+    same("symbols of root beside the trace of another user: used", names(trace), KERNEL)
+    own(one, path)
+    own(one, trace)
+    other = maker.trace("owners-other", boot=OTHER_BOOT)
+    out, errors = run("show", "--event", "sched_switch", trace, other)
+    check("symbols of the owner of one of two traces: not used", foreign[0] in out, out + errors)
+    own(one, other)
+    out, errors = run("show", "--event", "sched_switch", trace, other)
+    check("symbols of the owner of both traces: used", "pipe_read" in out, out + errors)
+    os.unlink(path)
+    elsewhere = save(os.path.join(maker.work, "elsewhere"))
+    os.symlink(elsewhere, path)
+    check("a symbolic link to symbols of root: not followed", "pipe_read" not in run("show", trace)[0])
+
+
 def test_this_boot(maker):
     try:
         with open("/proc/sys/kernel/random/boot_id") as file:
@@ -343,6 +382,7 @@ def main():
         test_boots(maker)
         test_places(maker)
         test_damaged(maker)
+        test_owners(maker)
         test_this_boot(maker)
         test_analysis(trace, work)
         test_babeltrace(trace, maker)

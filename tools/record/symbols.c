@@ -54,11 +54,11 @@ static const char *save(const char *path)
 	int fd = from ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0660) : -1;
 	gzFile to = fd >= 0 ? gzdopen(fd, "w") : NULL;
 	const char *wrong = NULL;
-	char boot[KALLSYMS_BOOT];
+	char boot[BOOT_ID];
 	struct utsname name;
 	bool known = false;
 
-	if (!to || uname(&name) || !kallsyms_own_boot(boot))
+	if (!to || uname(&name) || !boot_own_id(boot))
 		wrong = strerror(errno);
 	else if (gzprintf(to, KALLSYMS_HEAD, name.release, boot) <= 0 || !copy(from, to, &known))
 		wrong = "writing failed: is the disk full?";

@@ -4,7 +4,6 @@
  *
  * Cost of reading: some 5 MB of memory for the 54,000 functions of Debian 12.
  */
-#include <fcntl.h>
 #include <fts.h>
 #include <limits.h>
 #include <stdio.h>
@@ -19,45 +18,22 @@
 #define MAX_BYTES	(64u << 20)	/* of text; a kernel with many modules has 20 MB */
 #define LEVELS_UP	3
 
-bool kallsyms_own_boot(char boot[KALLSYMS_BOOT])
+/* Returns NULL if the file is not readable, or not believed. */
+static gzFile open_file(struct kunwind_symbolizer *symbolizer, const struct kunwind_believed *believed,
+			bool *foreign)
 {
-	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	ssize_t got = fd >= 0 ? read(fd, boot, KALLSYMS_BOOT - 1) : -1;
+	int fd = kunwind_read_believed(symbolizer, believed, foreign);
+	gzFile file = fd >= 0 ? gzdopen(fd, "r") : NULL;
 
-	if (fd >= 0)
-		close(fd);
-	boot[KALLSYMS_BOOT - 1] = '\0';
-	return got == KALLSYMS_BOOT - 1;
-}
-
-/*
- * Returns NULL if the file is not readable, or not a regular file. O_PATH has no
- * side effects on a device or FIFO. A regular file is then opened by the
- * descriptor.
- */
-static gzFile open_file(const char *path)
-{
-	int handle = open(path, O_PATH | O_CLOEXEC), fd = -1;
-	char link[32];
-	struct stat st;
-	gzFile file = NULL;
-
-	if (handle >= 0 && !fstat(handle, &st) && S_ISREG(st.st_mode)) {
-		snprintf(link, sizeof(link), "/proc/self/fd/%d", handle);
-		fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	}
-	if (handle >= 0)
-		close(handle);
-	if (fd >= 0)
-		file = gzdopen(fd, "r");
 	if (fd >= 0 && !file)
 		close(fd);
 	return file;
 }
 
-bool kallsyms_boot(const char *path, char boot[KALLSYMS_BOOT])
+bool kallsyms_boot(struct kunwind_symbolizer *symbolizer, const struct kunwind_believed *believed,
+		   char boot[BOOT_ID], bool *foreign)
 {
-	gzFile file = open_file(path);
+	gzFile file = open_file(symbolizer, believed, foreign);
 	char head[400];
 	int got;
 
@@ -70,9 +46,10 @@ bool kallsyms_boot(const char *path, char boot[KALLSYMS_BOOT])
 	return sscanf(head, "# kunwind kernel symbols 1\n# release %*64s\n# boot %36[0-9a-f-]", boot) == 1;
 }
 
-char *kallsyms_read(const char *path)
+char *kallsyms_read(struct kunwind_symbolizer *symbolizer, const struct kunwind_believed *believed)
 {
-	gzFile file = open_file(path);
+	bool foreign;
+	gzFile file = open_file(symbolizer, believed, &foreign);
 	size_t size = 1 << 20, at = 0;
 	char *text = file ? malloc(size) : NULL, *bigger;
 	int got = -1, err;
@@ -129,11 +106,29 @@ static bool add_above(struct kallsyms_files *files, const char *dir)
 		if (!end || end == path)
 			break;
 		strcpy(end + 1, KALLSYMS_NAME);
-		if (!access(path, R_OK) && !add(files, path))
+		if (!add(files, path))
 			return false;
 		*end = '\0';
 	}
 	return true;
+}
+
+/*
+ * Returns the owner of all directories. If they have several owners, a file of one
+ * of them could name the functions in a trace of another one.
+ */
+static uid_t owner_of(char *const *dirs, int nr_dirs)
+{
+	uid_t owner = KUNWIND_NO_OWNER;
+	struct stat st;
+	int i;
+
+	for (i = 0; i < nr_dirs; i++) {
+		if (stat(dirs[i], &st) || (i && st.st_uid != owner))
+			return KUNWIND_NO_OWNER;
+		owner = st.st_uid;
+	}
+	return owner;
 }
 
 bool kallsyms_find(struct kallsyms_files *files, char *const *dirs, int nr_dirs)
@@ -144,6 +139,7 @@ bool kallsyms_find(struct kallsyms_files *files, char *const *dirs, int nr_dirs)
 	bool ok = roots;
 	int i;
 
+	files->owner = owner_of(dirs, nr_dirs);
 	if (ok && nr_dirs) {
 		memcpy(roots, dirs, (size_t)nr_dirs * sizeof(*roots));
 		fts = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);

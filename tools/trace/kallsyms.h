@@ -11,28 +11,27 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "believed.h"
+#include "boot.h"
+
 #define KALLSYMS_NAME	"kallsyms.gz"
-/* uname -r, and /proc/sys/kernel/random/boot_id, for fprintf(3) */
+/* uname -r, and boot_own_id(), that is /proc/sys/kernel/random/boot_id, for fprintf(3) */
 #define KALLSYMS_HEAD	"# kunwind kernel symbols 1\n# release %s\n# boot %s\n"
 
-/* A boot id with its NUL: 32 hexadecimal digits in lower case, and 4 dashes. */
-#define KALLSYMS_BOOT	37
-
-/* Reads this host's boot id. False: it is not readable. */
-bool kallsyms_own_boot(char boot[KALLSYMS_BOOT]);
-
-/* Returns whether the file at @path begins with KALLSYMS_HEAD. @boot: out. */
-bool kallsyms_boot(const char *path, char boot[KALLSYMS_BOOT]);
+/* Returns whether the file begins with KALLSYMS_HEAD. @boot, @foreign: out. */
+bool kallsyms_boot(struct kunwind_symbolizer *symbolizer, const struct kunwind_believed *believed,
+		   char boot[BOOT_ID], bool *foreign);
 
 /*
  * Returns the whole text of a file, compressed or not, which the caller frees.
- * NULL: it is not readable, damaged, or too large.
+ * NULL: it is not readable, not believed, damaged, or too large.
  */
-char *kallsyms_read(const char *path);
+char *kallsyms_read(struct kunwind_symbolizer *symbolizer, const struct kunwind_believed *believed);
 
 struct kallsyms_files {
 	char **path;
 	size_t nr;
+	uid_t owner;		/* whose files are believed besides root's and the caller's */
 };
 
 /*

@@ -17,7 +17,7 @@
 
 /* The kernel of one boot. */
 struct boot {
-	char id[KALLSYMS_BOOT];		/* "": the trace does not record it */
+	char id[BOOT_ID];		/* "": the trace does not record it */
 	struct kunwind_kernel *kernel;	/* NULL: no symbols */
 	const char *why, *advice;	/* why not; of a frame, and for a message */
 };
@@ -64,7 +64,7 @@ void kunwind_kernels_free(struct kunwind_kernels *kernels)
 }
 
 /* Writes the boot id of the event's trace; "" if it has none. */
-static void boot_of(const bt_event *event, char id[KALLSYMS_BOOT])
+static void boot_of(const bt_event *event, char id[BOOT_ID])
 {
 	static const int dash_after[] = { 4, 6, 8, 10 };
 	const bt_clock_class *clock = bt_stream_class_borrow_default_clock_class_const(
@@ -79,7 +79,7 @@ static void boot_of(const bt_event *event, char id[KALLSYMS_BOOT])
 	if (bt_clock_class_get_graph_mip_version(clock)) {
 		const char *uid = bt_clock_class_get_uid(clock);
 
-		for (i = 0; uid && uid[i] && i < KALLSYMS_BOOT - 1; i++)
+		for (i = 0; uid && uid[i] && i < BOOT_ID - 1; i++)
 			id[i] = (char)tolower((unsigned char)uid[i]);
 		id[i] = '\0';
 		return;
@@ -111,9 +111,10 @@ static bool use(struct kunwind_kernels *kernels, struct boot *boot, char *text)
 }
 
 /* Sets boot->kernel to the symbols of a file. False: out of memory. */
-static bool use_file(struct kunwind_kernels *kernels, struct boot *boot, const char *path)
+static bool use_file(struct kunwind_kernels *kernels, struct boot *boot,
+		     const struct kunwind_believed *file)
 {
-	char *text = kallsyms_read(path);
+	char *text = kallsyms_read(kernels->symbolizer, file);
 
 	if (text && !use(kernels, boot, text))
 		return false;
@@ -127,12 +128,13 @@ static bool use_file(struct kunwind_kernels *kernels, struct boot *boot, const c
 /* Finds the symbols of a boot. False: out of memory. */
 static bool find(struct kunwind_kernels *kernels, struct boot *boot)
 {
-	char id[KALLSYMS_BOOT];
-	bool other = false;
+	char id[BOOT_ID];
+	struct kunwind_believed file = { .path = kernels->forced, .given = true };
+	bool other = false, foreign, any_foreign = false;
 	size_t i;
 
 	if (kernels->forced)
-		return use_file(kernels, boot, kernels->forced);
+		return use_file(kernels, boot, &file);
 	if (!*boot->id) {
 		boot->why = "the trace does not record its boot";
 		boot->advice = "the trace does not record of which boot it is (uuid of its clock)";
@@ -142,16 +144,22 @@ static bool find(struct kunwind_kernels *kernels, struct boot *boot)
 		return false;
 	kernels->searched = true;
 	for (i = 0; i < kernels->files.nr && !boot->kernel; i++) {
-		if (!kallsyms_boot(kernels->files.path[i], id))
-			continue;
-		if (strcmp(id, boot->id))
+		file = (struct kunwind_believed){ .path = kernels->files.path[i],
+						  .owner = kernels->files.owner };
+		if (!kallsyms_boot(kernels->symbolizer, &file, id, &foreign))
+			any_foreign |= foreign;
+		else if (strcmp(id, boot->id))
 			other = true;
-		else if (!use_file(kernels, boot, kernels->files.path[i]))
+		else if (!use_file(kernels, boot, &file))
 			return false;
 	}
 	if (boot->kernel || boot->why)
 		return true;
-	if (!kallsyms_own_boot(id) || strcmp(id, boot->id)) {
+	if (any_foreign && (!boot_own_id(id) || strcmp(id, boot->id))) {
+		boot->why = "the file of kernel symbols belongs to another user";
+		boot->advice = "the file " KALLSYMS_NAME " belongs to another user than root, you and "
+			"the owner of the trace";
+	} else if (!boot_own_id(id) || strcmp(id, boot->id)) {
 		boot->why = other ? "kernel symbols are of another boot" :
 				    "kernel of another host or boot";
 		boot->advice = other ? "the file " KALLSYMS_NAME " is of another boot than the trace" :
