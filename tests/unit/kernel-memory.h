@@ -15,6 +15,7 @@
 #include <malloc.h>
 
 #include "kernel-context.h"
+#include "poison.h"
 
 typedef unsigned int gfp_t;
 #define __GFP_DIRECT_RECLAIM		0x400U
@@ -48,23 +49,6 @@ static inline bool forget_kvmalloc(const void *p)
 		}
 	return false;
 }
-
-#if defined(__has_feature)
-#if __has_feature(memory_sanitizer)
-#include <sanitizer/msan_interface.h>
-#define not_initialized(p, size)	__msan_poison(p, size)
-#endif
-#endif
-#ifndef not_initialized
-#define not_initialized(p, size)	((void)(p), (void)(size))
-#endif
-
-/* For structures and arrays that production code leaves uninitialized, too. */
-#define poison(p, size)								\
-	do {									\
-		memset(p, 0xa5, size);						\
-		not_initialized(p, size);					\
-	} while (0)
 
 static inline void *kernel_alloc(size_t size, gfp_t gfp, int node, bool kv, bool zero)
 {
@@ -101,7 +85,7 @@ static inline void *kernel_alloc(size_t size, gfp_t gfp, int node, bool kv, bool
 static inline void poison_and_free(const void *p)
 {
 	memset((void *)p, 0x6b, malloc_usable_size((void *)p));
-	__asm__ __volatile__("" : : "r" (p) : "memory");
+	__asm__ __volatile__("" : : "r"(p) : "memory");
 	free((void *)p);
 }
 

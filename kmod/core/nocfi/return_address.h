@@ -37,7 +37,7 @@ struct kunwind_candidate {
 	bool by_calls;		/* @slot is counted from rsp; a call on the path may not return */
 };
 
-/* The frame that has no rule. bp counts only if bp_known. */
+/* The frame that has no rule. bp is 0 unless bp_known. */
 struct kunwind_nocfi_frame {
 	u64 ip, sp, bp;
 	const struct kunwind_range *range;	/* of ip; NULL: not known to be code */

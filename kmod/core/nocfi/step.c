@@ -645,12 +645,13 @@ enum kunwind_reason kunwind_walk_attr
 kunwind_nocfi_step(struct kunwind_walk *walk, bool exact, struct kunwind_found *how)
 {
 	u32 tails = KUNWIND_PROOF_TAILS, frame = exact ? EXACT : CALLED;
+	const bool bp_known = walk->regs.valid & KUNWIND_REG(KUNWIND_RBP);
 	struct trial t = {
 		.frame = {
 			.ip = walk->regs.r[KUNWIND_RA],
 			.sp = walk->regs.r[KUNWIND_RSP],
-			.bp = walk->regs.r[KUNWIND_RBP],
-			.bp_known = walk->regs.valid & KUNWIND_REG(KUNWIND_RBP),
+			.bp = bp_known ? walk->regs.r[KUNWIND_RBP] : 0,
+			.bp_known = bp_known,
 			.tails = &tails,
 		},
 		.exact = exact,
