@@ -32,6 +32,15 @@ static bool walks(u32 count)
 	return good;
 }
 
+static bool without_cache(void)
+{
+	unsigned long addresses[8];
+	struct kunwind_walk walk = noted(addresses);
+
+	walk.cache = NULL;
+	return kunwind_walk(&walk) == KUNWIND_COMPLETE;
+}
+
 static bool taken(void)
 {
 	unsigned long addresses[8];
@@ -84,5 +93,8 @@ int main(void)
 
 	begin("");
 	tap_ok(!walks(2) && !replay.id, "incomplete walk: not recorded");
+
+	begin("0e 50");
+	tap_ok(without_cache() && !replay.id, "a walk without a cache: not recorded");
 	return tap_done();
 }
