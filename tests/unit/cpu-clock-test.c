@@ -12,15 +12,17 @@
 #define _KUNWIND_HOOK_H
 #define KUNWIND_DECLARE_TRACE(...)	struct unused
 
-/* ------------------------------------------------- the kernel, with one CPU */
+/* ------------------------------------------------ the kernel, with two CPUs */
 
-#define DEFINE_PER_CPU(type, name)	__typeof__(type) name
+/* The name stands for the variable of this CPU. */
+#define DEFINE_PER_CPU(type, name)	__typeof__(type) name##_of[2]
+#define clocks				(clocks_of[cpu_number])
 #define this_cpu_ptr(p)			on_this_cpu(p)
-#define per_cpu_ptr(p, cpu)		((void)(cpu), (p))
+#define per_cpu_ptr(p, cpu)		((p) - cpu_number + (cpu))
 #define nr_cpu_ids			4
 static unsigned int cpu_number;
 #define smp_processor_id()		cpu_number
-#define for_each_possible_cpu(cpu)	for ((cpu) = 0; (cpu) < 1; (cpu)++)
+#define for_each_possible_cpu(cpu)	for ((cpu) = 0; (cpu) < 2; (cpu)++)
 
 static struct task_struct task, idle_task;
 static bool is_idle_task(const struct task_struct *t) { return t == &idle_task; }
@@ -53,13 +55,30 @@ static void hrtimer_start(struct hrtimer *timer, u64 expires, int mode)
 static void hrtimer_set_expires(struct hrtimer *timer, u64 expires) { timer->expires = expires; }
 static void hrtimer_cancel(struct hrtimer *timer) { timer->queued = false; }
 
-struct tracepoint;
-static struct tracepoint *kunwind_tracepoint_find(const char *name) { return NULL; }
-static int tracepoint_probe_register(struct tracepoint *tp, void *probe, void *data) { return 0; }
-static void tracepoint_probe_unregister(struct tracepoint *tp, void *probe, void *data) { }
-static void tracepoint_synchronize_unregister(void) { }
+/* The probe may run until tracepoint_synchronize_unregister() has returned. */
+static struct tracepoint { void *probe; bool may_run; } the_tracepoint;
+static bool no_tracepoint, no_probe;
+static struct tracepoint *kunwind_tracepoint_find(const char *name)
+{
+	return no_tracepoint || strcmp(name, "sched_switch") ? NULL : &the_tracepoint;
+}
+static int tracepoint_probe_register(struct tracepoint *tp, void *probe, void *data)
+{
+	if (no_probe)
+		return -ENOMEM;
+	tp->probe = probe;
+	return tp->may_run = true, 0;
+}
+static void tracepoint_probe_unregister(struct tracepoint *tp, void *probe, void *data)
+{
+	if (tp->probe != probe)
+		wrong("another probe");
+	tp->probe = NULL;
+}
+static void tracepoint_synchronize_unregister(void) { the_tracepoint.may_run = the_tracepoint.probe; }
 #define check_trace_callback_type_sched_switch(f)	((void)(f))
-static void *get_irq_regs(void) { return NULL; }
+static struct pt_regs { int unused; } irq_regs;
+static struct pt_regs *get_irq_regs(void) { return &irq_regs; }
 
 /* ---------------------------------------------------------- what is tested */
 
@@ -73,6 +92,8 @@ u32 kunwind_sample_hz(void) { return hz; }
 void kunwind_sample_skip(enum kunwind_skip why) { idle_fires += why == KUNWIND_SKIP_IDLE; }
 void kunwind_sample_take(struct pt_regs *regs, u64 period, enum kunwind_clock clock)
 {
+	if (regs != &irq_regs || clock != KUNWIND_CLOCK_CPU || !period)
+		wrong("a sample of clock %u with the weight %llu", clock, (unsigned long long)period);
 	weight += period;
 	taken++;
 	now += cost;
@@ -250,6 +271,13 @@ static void test_changes(void)
 	hz = 1000;
 	tap_ok(weight <= 300 * MS && weight + 10 * MS >= 300 * MS,
 	       "frequency: the weights add up to the time when it changes");
+	/* the last time of the old grid is also one of the new grid */
+	hz = 10000;
+	reset(MS);
+	run(10 * MS, 0);
+	hz = 1000;
+	run(11 * MS, 0);
+	tap_ok(weight == 10 * MS, "frequency: no sample is without weight");
 	reset(MS);
 	run(2 * MS, 0);
 	kunwind_cpu_clock_offline(0);
@@ -261,8 +289,33 @@ static void test_changes(void)
 	       "offline: a handler that still runs does not start the timer again");
 }
 
+static void test_probe(void)
+{
+	tap_ok(!kunwind_cpu_clock_begin() && the_tracepoint.probe == (void *)on_sched_switch,
+	       "begin: the probe of sched_switch is registered");
+	kunwind_cpu_clock_end();
+	tap_ok(!the_tracepoint.probe && !the_tracepoint.may_run, "end: the probe does not run any more");
+	no_tracepoint = true;
+	tap_ok(kunwind_cpu_clock_begin() == -ENOENT, "begin: without the tracepoint, the clock is refused");
+	no_tracepoint = false;
+	no_probe = true;
+	tap_ok(kunwind_cpu_clock_begin() == -ENOMEM, "begin: the error of the probe is returned");
+}
+
+static void test_status(void)
+{
+	static struct seq_file m;
+
+	clocks_of[0].overruns = 3;
+	clocks_of[1].overruns = 4;
+	kunwind_cpu_clock_show(&m);
+	tap_ok(!strcmp(m.text, "stat\tsample_overruns\t7\n"), "status: the sum over all CPUs");
+}
+
 int main(void)
 {
+	test_probe();
+	test_status();
 	test_grid();
 	test_busy();
 	test_slow_samples();
