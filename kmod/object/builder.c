@@ -8,9 +8,12 @@
  * object must not change during the build: otherwise the build fails.
  * build_queue.c has the queues of objects.
  *
- * Workers build, never the task that maps the file. So memory and page cache
- * are not charged to that task's control group, and the task waits at most
- * max_stall_ms (mm_hooks.c). Exception: kunwind_builder_build_user() (jit.c).
+ * Workers build, never the task that maps the file, because a read may never
+ * return, and because others need the table, too. That task waits at most
+ * max_stall_ms (mm_hooks.c). The memory and the page cache of a build are
+ * charged to the control group of that task's process (job.c), and so is the
+ * table. If the group has no room, nothing is charged to it. Exception:
+ * kunwind_builder_build_user() (jit.c).
  *
  * Bounds: max_build_ms of processor time; the same time by the clock for reads
  * of a remote file and waits for memory; max_eh_frame_mb of sections.
@@ -32,6 +35,7 @@
 #include "builder.h"
 #include "estimate.h"
 #include "filesystem.h"
+#include "../deps/kernel/gfp.h"
 #include "part_builder.h"
 #include "job.h"
 #include "build_queue.h"
@@ -123,6 +127,17 @@ static int read_file(void *data, u64 off, void *buf, size_t len)
 	return 0;
 }
 
+/* Returns memory for the bytes of sections, or NULL. */
+static void *data_alloc(size_t size)
+{
+	void *data = kvmalloc(size, KUNWIND_GFP_CHARGED);
+
+	if (data)
+		return data;
+	kunwind_job_stop_charging_memory();
+	return kvmalloc(size, GFP_KERNEL | __GFP_NOWARN);
+}
+
 /* Charges the most memory that the build can need. */
 static enum kunwind_build_error charge(struct build *build, size_t bytes)
 {
@@ -186,7 +201,7 @@ static enum kunwind_build_error build_table(struct build *build)
 	build_error = charge(build, kunwind_kmalloc_size(size) + 2 * limit);
 	if (build_error)
 		return build_error;
-	build->data = kvmalloc(size, GFP_KERNEL | __GFP_NOWARN);
+	build->data = data_alloc(size);
 	if (!build->data)
 		build_error = KUNWIND_E_NOMEM;
 	else if (read_file(build, elf->eh_offset, build->data, elf->eh_size) ||
@@ -247,7 +262,7 @@ static enum kunwind_build_error copy_in(struct build *build, struct kunwind_sect
 	*absent = false;
 	if (build_error)
 		return build_error;
-	data = kvmalloc(section->size, GFP_KERNEL | __GFP_NOWARN);
+	data = data_alloc(section->size);
 	if (!data) {
 		build_error = KUNWIND_E_NOMEM;
 	} else if (!copy_present(data, from, section->size)) {

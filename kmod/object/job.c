@@ -15,6 +15,11 @@
  * any number of them may compile at a time. If several users map the file,
  * object.c may choose another time_quota at any time.
  *
+ * A job also acts for the memory control group of the process that mapped the
+ * file first (object->memcg): the worker's page cache, and its allocations with
+ * KUNWIND_GFP_CHARGED, are charged to that group. The kernel has nothing like
+ * that for processor time.
+ *
  * A job checks itself once a jiffy: it charges the time that it used, adapts
  * the worker's priority, and ends if its time is used up, if the module is
  * being unloaded, or if no process uses its object any more and the file has
@@ -31,6 +36,7 @@
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
 #include <linux/sched.h>
+#include <linux/sched/mm.h>
 #include <linux/wait.h>
 
 #include "job.h"
@@ -86,6 +92,12 @@ void kunwind_job_begin(struct kunwind_job *job, struct kunwind_object *object, u
 	};
 	set_nice(job, quota);
 	kunwind_quota_put(quota);
+	job->outer_memcg = set_active_memcg(object->memcg);
+}
+
+void kunwind_job_stop_charging_memory(void)
+{
+	set_active_memcg(NULL);
 }
 
 static void give_turn(struct kunwind_job *job)
@@ -99,6 +111,7 @@ static void give_turn(struct kunwind_job *job)
 
 void kunwind_job_end(struct kunwind_job *job)
 {
+	set_active_memcg(job->outer_memcg);
 	charge(job, TICK_NSEC);
 	set_user_nice(current, job->nice);
 	give_turn(job);

@@ -10,6 +10,7 @@
 #include "../base/quota.h"
 
 struct kunwind_object;
+struct mem_cgroup;
 
 /**
  * struct kunwind_job - work of the current worker on one object
@@ -17,6 +18,7 @@ struct kunwind_object;
  * @cpu, @clock: processor time and clock at the last charge, ns
  * @jiffy: of the last check
  * @nice: the worker's own nice value
+ * @outer_memcg: the worker's own memory control group
  * @background: low priority, because no task waits for the result
  * @has_turn: the job has a turn, of the kind @kind
  * @turn: quota of the user whose turn it is, with a reference; NULL: nobody is
@@ -28,6 +30,7 @@ struct kunwind_job {
 	u64 cpu, clock;
 	unsigned long jiffy;
 	int nice;
+	struct mem_cgroup *outer_memcg;
 	bool background;
 	bool has_turn;
 	enum kunwind_turn kind;
@@ -36,11 +39,18 @@ struct kunwind_job {
 
 /*
  * From begin to end, the current worker's time is charged to the user of
- * object->time_quota, and the worker has that user's priority. @left: ns.
+ * object->time_quota, and the worker has that user's priority. Its memory and
+ * page cache are charged to object->memcg. @left: ns.
  * kunwind_job_end() gives the turn back, if the job has one.
  */
 void kunwind_job_begin(struct kunwind_job *job, struct kunwind_object *object, u64 left);
 void kunwind_job_end(struct kunwind_job *job);
+
+/*
+ * Nothing more is charged to object->memcg, because it has no room. More page
+ * cache could call its OOM killer.
+ */
+void kunwind_job_stop_charging_memory(void);
 
 void kunwind_job_set_background(struct kunwind_job *job, bool background);
 

@@ -29,6 +29,10 @@
  * the time. After MAX_REQUESTS users, only CAP_SYS_ADMIN adds a request; other
  * users wait for the build of one of the first.
  *
+ * The memory of the build and of the table is also charged to a memory control
+ * group, that of the process that mapped the file first (job.c). As with the
+ * page cache of a file, the group keeps this charge while others use the table.
+ *
  * Each process has its own names of files (name.c). An object keeps one of them
  * for the status: that of a process with CAP_SYS_ADMIN, if one maps the file;
  * otherwise that of the user who is charged for the object, as soon as a
@@ -44,6 +48,7 @@
  */
 #include <linux/err.h>
 #include <linux/fs.h>
+#include <linux/memcontrol.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -214,6 +219,8 @@ static void free_requests(struct kunwind_object *object)
 	list_for_each_entry_safe(request, next, &object->requests, of_object)
 		kunwind_build_request_free(request);
 	INIT_LIST_HEAD(&object->requests);
+	mem_cgroup_put(object->memcg);
+	object->memcg = NULL;
 }
 
 void kunwind_object_build_over(struct kunwind_object *object)
@@ -266,7 +273,7 @@ static struct kunwind_object *object_alloc(const struct kunwind_object_key *key,
  */
 static struct kunwind_object *prepare(const struct kunwind_object_key *key,
 				      struct kunwind_quota *quota, struct file *file,
-				      const struct vdso_image *vdso,
+				      const struct vdso_image *vdso, struct mm_struct *mm,
 				      struct kunwind_build_queue *queue)
 {
 	struct kunwind_object *object = object_alloc(key, quota);
@@ -278,6 +285,8 @@ static struct kunwind_object *prepare(const struct kunwind_object_key *key,
 		kunwind_object_cache_free(object);
 		return NULL;
 	}
+	if (mm)
+		object->memcg = get_mem_cgroup_from_mm(mm);
 	return object;
 }
 
@@ -377,7 +386,7 @@ void kunwind_object_offer(struct kunwind_object *object, struct kunwind_quota *q
  */
 static struct kunwind_object *make(const struct kunwind_object_key *key,
 				   struct kunwind_quota *quota, struct file *file,
-				   const struct vdso_image *vdso)
+				   const struct vdso_image *vdso, struct mm_struct *mm)
 {
 	struct kunwind_build_queue *queue = kunwind_build_queue_get(file, quota);
 	struct kunwind_object *object, *made = NULL;
@@ -385,7 +394,7 @@ static struct kunwind_object *make(const struct kunwind_object_key *key,
 	LIST_HEAD(dead);
 
 	if (queue && request)
-		made = prepare(key, quota, file, vdso, queue);
+		made = prepare(key, quota, file, vdso, mm, queue);
 	spin_lock(&kunwind_objects_lock);
 	object = kunwind_object_cache_find(key, quota, &dead);
 	if (!object && made && insert(made, queue, request, &dead)) {
@@ -412,7 +421,7 @@ static struct kunwind_object *make(const struct kunwind_object_key *key,
 
 static struct kunwind_object *get(const struct kunwind_object_key *key,
 				  struct kunwind_quota *quota, struct file *file,
-				  const struct vdso_image *vdso)
+				  const struct vdso_image *vdso, struct mm_struct *mm)
 {
 	struct kunwind_object *object;
 	LIST_HEAD(dead);
@@ -424,17 +433,18 @@ static struct kunwind_object *get(const struct kunwind_object_key *key,
 	spin_unlock(&kunwind_objects_lock);
 	kunwind_object_cache_free_dead(&dead);
 	if (!object)
-		object = make(key, quota, file, vdso);
+		object = make(key, quota, file, vdso, mm);
 	kunwind_object_offer(object, quota, file);
 	return object;
 }
 
-struct kunwind_object *kunwind_object_get_file(struct file *file, struct kunwind_quota *quota)
+struct kunwind_object *kunwind_object_get_file(struct file *file, struct kunwind_quota *quota,
+					       struct mm_struct *mm)
 {
 	struct kunwind_object_key key;
 
 	kunwind_object_key_init(&key, file);
-	return get(&key, quota, file, NULL);
+	return get(&key, quota, file, NULL, mm);
 }
 
 struct kunwind_object *kunwind_object_get_vdso(const struct vdso_image *image)
@@ -444,7 +454,7 @@ struct kunwind_object *kunwind_object_get_vdso(const struct vdso_image *image)
 		.size = image->size,
 	};
 
-	return get(&key, NULL, NULL, image);
+	return get(&key, NULL, NULL, image, NULL);
 }
 
 struct kunwind_object *kunwind_object_new_jit(struct kunwind_quota *quota)

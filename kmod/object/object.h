@@ -12,6 +12,7 @@
 #include "object_type.h"
 
 struct kunwind_build_queue;
+struct mm_struct;
 struct seq_file;
 
 /* Fills in the key of @file in its present state, from the inode in memory. */
@@ -27,10 +28,12 @@ bool kunwind_object_key_matches(const struct kunwind_object *object, const struc
 /*
  * Return the object of a mapped file in its present state, or of the vDSO, with
  * a reference. A new object is added to a build queue, and charged to @quota
- * (the vDSO: to nobody). Never NULL: without room or memory, they return one
+ * (the vDSO: to nobody); its build is also charged to the memory control group
+ * of @mm, which maps the file. Never NULL: without room or memory, they return one
  * object in the state FAILED that stands for all such objects. May sleep.
  */
-struct kunwind_object *kunwind_object_get_file(struct file *file, struct kunwind_quota *quota);
+struct kunwind_object *kunwind_object_get_file(struct file *file, struct kunwind_quota *quota,
+					       struct mm_struct *mm);
 struct kunwind_object *kunwind_object_get_vdso(const struct vdso_image *image);
 
 /*

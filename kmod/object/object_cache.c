@@ -34,6 +34,7 @@
  * the status, and memory reclaim (the shrinker). All run in task context.
  */
 #include <linux/jhash.h>
+#include <linux/memcontrol.h>
 #include <linux/random.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
@@ -122,6 +123,7 @@ void kunwind_object_cache_free(struct kunwind_object *object)
 	kunwind_source_detach(object);
 	if (object->table)
 		kunwind_table_free(object->table);
+	mem_cgroup_put(object->memcg);
 	kunwind_filesystem_put(object->key.dev);
 	kunwind_quota_put(object->time_quota);
 	kunwind_quota_put(object->quota);

@@ -15,6 +15,7 @@
 #include "name.h"
 
 struct file;
+struct mem_cgroup;
 struct vdso_image;
 
 /*
@@ -47,6 +48,9 @@ struct kunwind_object_key {
  * @quota: of the user to whom object and table are charged; NULL: nobody
  * @time_quota: of the user to whom the processor time of the build is charged;
  *	NULL: nobody
+ * @memcg: memory control group of the process that mapped the file first, until
+ *	the build is over: charged for the memory and the page cache of the
+ *	build, and so for the table; NULL: nobody
  * @requests: the build requests of the users who map the file, until the build
  *	is over
  * @queued: the object waits in a queue of each of these users
@@ -84,6 +88,7 @@ struct kunwind_object {
 	u32 stalls;		/* waits for the object that timed out */
 	struct kunwind_quota *quota;
 	struct kunwind_quota *time_quota;
+	struct mem_cgroup *memcg;
 	bool gone;
 	bool over_share;
 	bool over_users;

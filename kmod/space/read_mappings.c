@@ -137,7 +137,7 @@ static struct kunwind_object *object_of(const struct vm_area_struct *vma,
 		return kunwind_object_get_vdso(vma->vm_mm->context.vdso_image);
 	if (!vma->vm_file)
 		return kunwind_object_get(&kunwind_object_anonymous);
-	return kunwind_object_get_file(vma->vm_file, quota);
+	return kunwind_object_get_file(vma->vm_file, quota, vma->vm_mm);
 }
 
 /* Returns the name of the mapping's file, with a reference. NULL: no memory. */

@@ -182,8 +182,10 @@ void kunwind_filesystem_answered(u32 dev) { (void)dev; answered++; }
 void kunwind_job_begin(struct kunwind_job *job, struct kunwind_object *of, u64 left)
 {
 	*job = (struct kunwind_job){ .object = of, .left = left };
+	set_active_memcg(of->memcg);
 }
-void kunwind_job_end(struct kunwind_job *job) { (void)job; }
+void kunwind_job_end(struct kunwind_job *job) { (void)job; set_active_memcg(NULL); }
+void kunwind_job_stop_charging_memory(void) { set_active_memcg(NULL); }
 bool kunwind_job_may_go_on(struct kunwind_job *job) { (void)job; return may_go_on && may_go_on--; }
 bool kunwind_job_take_turn(struct kunwind_job *job, enum kunwind_turn kind,
 			   bool (*urgent)(void *data), void *with)
@@ -540,7 +542,7 @@ static void test_charge(void)
 	room += MUCH;
 	end("waits in vain");
 	begin();
-	no_memory = 1;
+	no_memory = 2;	/* with a charge, then without */
 	tap_ok(build(false, KUNWIND_OBJECT_FAILED, KUNWIND_E_NOMEM),
 	       "no memory for the bytes: failed with nomem, not refused");
 	end("no memory");
@@ -647,6 +649,36 @@ static void test_user(void)
 	end("jit, over the share");
 }
 
+static unsigned int reads_charged;
+static void count_charged(void) { reads_charged += active_memcg != NULL; }
+
+static void test_memcg(void)
+{
+	struct mem_cgroup memcg = { .full = false };
+
+	begin();
+	object.memcg = &memcg;
+	reads_charged = 0;
+	at_read = count_charged;
+	tap_ok(build(false, KUNWIND_OBJECT_READY, KUNWIND_OK) &&
+	       memcg.charged == object.elf.eh_size + object.elf.debug_size,
+	       "control group: charged for the bytes of the sections");
+	tap_ok(reads && reads_charged == reads,
+	       "control group: charged for the page cache of all reads");
+	end("a build for a control group");
+
+	begin();
+	memcg = (struct mem_cgroup){ .full = true };
+	object.memcg = &memcg;
+	reads_charged = 0;
+	at_read = count_charged;
+	tap_ok(build(false, KUNWIND_OBJECT_READY, KUNWIND_OK) && !memcg.charged && !memcg.oom_kills,
+	       "control group without room: it is built, and the OOM killer is not called");
+	tap_ok(reads_charged && reads_charged < reads && !active_memcg,
+	       "control group without room: no page cache of sections is charged");
+	end("a build for a control group without room");
+}
+
 int main(void)
 {
 	if (object_open(&data, "/proc/self/exe"))
@@ -658,5 +690,6 @@ int main(void)
 	test_charge();
 	test_ends();
 	test_user();
+	test_memcg();
 	return tap_done();
 }

@@ -199,6 +199,27 @@ static void test_turns(void)
 	kunwind_job_end(&first);
 }
 
+static void test_memory(void)
+{
+	static struct mem_cgroup own, mappers;
+	struct kunwind_job job;
+
+	active_memcg = &own;
+	object.memcg = &mappers;
+	kunwind_job_begin(&job, &object, 20 * MS);
+	tap_ok(active_memcg == &mappers,
+	       "memory: a job's is charged to the control group of the mapping process");
+	kunwind_job_stop_charging_memory();
+	tap_ok(!active_memcg, "memory: a job can stop charging it");
+	kunwind_job_end(&job);
+	tap_ok(active_memcg == &own, "memory: after the job, the worker's is charged as before");
+	object.memcg = NULL;
+	kunwind_job_begin(&job, &object, 20 * MS);
+	tap_ok(!active_memcg, "memory: the vDSO's is charged to no control group");
+	kunwind_job_end(&job);
+	active_memcg = NULL;
+}
+
 int main(void)
 {
 	current = &worker;
@@ -209,6 +230,7 @@ int main(void)
 	test_time();
 	test_priority();
 	test_turns();
+	test_memory();
 	tap_ok(alice->refs == 1 && bob->refs == 1 && !alice->turns && !bob->turns,
 	       "end: all references and turns are released");
 	kunwind_quota_put(alice);

@@ -20,7 +20,10 @@
 typedef unsigned int gfp_t;
 #define __GFP_DIRECT_RECLAIM		0x400U
 #define __GFP_NOWARN			0x2000U
+#define __GFP_NORETRY			0x10000U
+#define __GFP_ACCOUNT			0x400000U
 #define GFP_KERNEL			(0x1U | __GFP_DIRECT_RECLAIM)
+#define GFP_KERNEL_ACCOUNT		(GFP_KERNEL | __GFP_ACCOUNT)
 #define GFP_ATOMIC			0x2U
 #define GFP_NOWAIT			0x4U
 #define gfpflags_allow_blocking(gfp)	(!!((gfp) & __GFP_DIRECT_RECLAIM))
@@ -33,6 +36,33 @@ typedef unsigned int gfp_t;
 
 static int no_memory;			/* how many of the next allocations fail */
 static struct { size_t size; gfp_t gfp; int node; unsigned int nr; } allocated;
+
+/* A memory control group: bytes that were charged to it, and references. */
+struct mem_cgroup { size_t charged; int refs, oom_kills; bool full; };
+static struct mem_cgroup *active_memcg;
+static inline struct mem_cgroup *set_active_memcg(struct mem_cgroup *memcg)
+{
+	struct mem_cgroup *old = active_memcg;
+
+	active_memcg = memcg;
+	return old;
+}
+static inline void mem_cgroup_put(struct mem_cgroup *memcg)
+{
+	if (memcg)
+		memcg->refs--;
+}
+static inline bool charge_memcg(size_t size, gfp_t gfp)
+{
+	if (!active_memcg || !(gfp & __GFP_ACCOUNT))
+		return true;
+	if (active_memcg->full) {
+		active_memcg->oom_kills += !(gfp & __GFP_NORETRY);
+		return false;
+	}
+	active_memcg->charged += size;
+	return true;
+}
 
 #define MOST_KV				1024
 static const void *of_kvmalloc[MOST_KV];
@@ -66,7 +96,7 @@ static inline void *kernel_alloc(size_t size, gfp_t gfp, int node, bool kv, bool
 	allocated.gfp = gfp;
 	allocated.node = node;
 	allocated.nr++;
-	if (no_memory && no_memory--)
+	if (!charge_memcg(size, gfp) || (no_memory && no_memory--))
 		return NULL;
 	p = malloc(size ? size : 1);
 	if (!p)

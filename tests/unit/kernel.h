@@ -461,7 +461,14 @@ struct mm_struct {
 	unsigned long start_stack;
 	unsigned long saved_auxv[AT_VECTOR_SIZE];
 	struct { void *vdso; const struct vdso_image *vdso_image; } context;
+	struct mem_cgroup *memcg;
 };
+static inline struct mem_cgroup *get_mem_cgroup_from_mm(struct mm_struct *mm)
+{
+	if (mm->memcg)
+		mm->memcg->refs++;
+	return mm->memcg;
+}
 struct task_struct {
 	struct cred *cred;
 	struct pid_namespace *pid_ns;

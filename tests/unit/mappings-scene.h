@@ -164,7 +164,8 @@ void kunwind_object_put(struct kunwind_object *object)
 	if (refcount_dec_and_test(&object->users))
 		abort();
 }
-struct kunwind_object *kunwind_object_get_file(struct file *file, struct kunwind_quota *quota)
+struct kunwind_object *kunwind_object_get_file(struct file *file, struct kunwind_quota *quota,
+					       struct mm_struct *of)
 {
 	(void)quota;
 	looked_up++;

@@ -183,7 +183,8 @@ static struct super_block memory = { 0x32, TMPFS_MAGIC, NULL, &elsewhere };
 static struct inode inodes[MANY];
 static struct file files[MANY];
 static struct cred cred;
-static struct mm_struct mm;
+static struct mem_cgroup memcg, other_memcg;
+static struct mm_struct mm = { .memcg = &other_memcg }, mapper = { .memcg = &memcg };
 static struct task_struct task = { .cred = &cred, .pid_ns = &init_pid_ns, .mm = &mm };
 static struct kunwind_quota *alice, *bob;
 
@@ -213,7 +214,7 @@ static void begin(void)
 
 static struct kunwind_object *get_file(unsigned int i, struct kunwind_quota *quota)
 {
-	return kunwind_object_get_file(&files[i], quota);
+	return kunwind_object_get_file(&files[i], quota, &mapper);
 }
 
 static void build_all(void) { while (run_work()) ; }
@@ -241,7 +242,8 @@ static void end(const char *what)
 	good &= list_empty(&queues) && alice->refs == 1 && bob->refs == 1 && !alice->objects &&
 		!bob->objects && !atomic64_read(&memory_used) && !nr_objects && !nr_idle &&
 		!idle_bytes && !kunwind_quota_idle(alice)->nr && !kunwind_quota_idle(bob)->nr &&
-		!kunwind_quota_idle(NULL)->nr && !atomic64_read(&table_bytes) && !atomic64_read(&table_rows);
+		!kunwind_quota_idle(NULL)->nr && !memcg.refs && !other_memcg.refs &&
+		!atomic64_read(&table_bytes) && !atomic64_read(&table_rows);
 	for (i = 0; i < ARRAY_SIZE(filesystems); i++)
 		good &= hlist_empty(&filesystems[i]);
 	if (!tap_ok(good, "%s: all objects, references and charges are released", what))

@@ -397,6 +397,48 @@ static void test_jit(void)
 	end("jit");
 }
 
+static void test_memcg(void)
+{
+	struct kunwind_object *a, *again, *vdso, *parts;
+	static struct vdso_image image = { .size = 5000 };
+
+	begin();
+	a = get_file(0, alice);
+	tap_ok(a->memcg == &memcg && memcg.refs == 1 && !other_memcg.refs,
+	       "control group: a build has that of the process that maps the file");
+	again = kunwind_object_get_file(&files[0], bob, &mm);
+	tap_ok(again == a && a->memcg == &memcg && memcg.refs == 1 && !other_memcg.refs,
+	       "control group: a build keeps that of the first process");
+	build_all();
+	tap_ok(!a->memcg && !memcg.refs,
+	       "control group: a table that is kept does not keep a removed group");
+	kunwind_object_put(a);
+	kunwind_object_put(again);
+	vdso = kunwind_object_get_vdso(&image);
+	tap_ok(!vdso->memcg, "control group: the vDSO's table is charged to none");
+	kunwind_object_put(vdso);
+
+	parts = get_file(1, alice);
+	parts->building_parts = true;
+	build_all();
+	tap_ok(parts->memcg == &memcg && memcg.refs == 1,
+	       "control group: it is also that of the second stage");
+	parts->building_parts = false;
+	kunwind_object_build_over(parts);
+	tap_ok(!memcg.refs, "control group: given up at the end of the second stage");
+	kunwind_object_put(parts);
+
+	a = get_file(2, alice);
+	kunwind_object_put(a);
+	build_all();
+	tap_ok(!memcg.refs, "control group: given up when no process uses the object any more");
+	max_objects = 0;
+	a = get_file(3, alice);
+	tap_ok(a == &kunwind_object_cache_overflow && !memcg.refs,
+	       "control group: given up when there is no room for the object");
+	end("control group");
+}
+
 int main(void)
 {
 	current = &task;
@@ -409,5 +451,6 @@ int main(void)
 	test_names();
 	test_show();
 	test_jit();
+	test_memcg();
 	return tap_done();
 }

@@ -21,6 +21,7 @@
 #include <linux/uaccess.h>
 #include <asm/fsgsbase.h>
 
+#include "gfp.h"
 #include "../../compat/mm.h"
 #include "../../compat/uprobes.h"
 #include "original.h"
@@ -47,7 +48,9 @@
 
 static inline void *kunwind_alloc(size_t size)
 {
-	return kvzalloc(size, GFP_KERNEL | __GFP_NOWARN);
+	void *p = kvzalloc(size, KUNWIND_GFP_CHARGED);
+
+	return p ? p : kvzalloc(size, GFP_KERNEL | __GFP_NOWARN);
 }
 
 static inline void kunwind_free(void *p)

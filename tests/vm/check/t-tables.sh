@@ -325,25 +325,42 @@ is "$("$tables" call "$name")" "0 1 small" "line feed in a file name: the file h
 is "$(grep -c '^forged' /dev/kunwind)" 0 "line feed in a file name: status has no forged line"
 rm -r "$work/few"
 
-# ---- memory: not charged to the control group of the traced process
+# ---- memory: charged to the control group of the traced process
+grouped() { # LIMIT: a process in a new control group maps $big, whose pages are not cached
+	group=$work/cgroup/$1
+	mkdir "$group"
+	echo "$1" >"$group/memory.max"
+	echo 0 >"$group/memory.swap.max" 2>/dev/null
+	forget "$big"
+	hold "$work/$1" bash -c 'echo $$ >"$1/cgroup.procs" && exec "$2" map "$3"' - "$group" "$tables" "$big"
+	settled
+	bytes=$(awk -F'\t' -v p="$big" '$1 == "object" && $7 == p { print $5 }' /dev/kunwind)
+	diag "table of $bytes bytes; in the control group of $1: $(awk '{ printf "%s %s ", $1, $2 }' \
+		"$group/memory.stat" | grep -o '\(file\|kernel\|vmalloc\) [0-9]*' | tr '\n' ' ') $(tr '\n' ' ' <"$group/memory.events")"
+}
+in_group() { awk -v n="$1" '$1 == n { print $2 }' "$group/memory.${2:-stat}"; }
+section=$((16#$(readelf -SW "$big" | awk '$2 == ".eh_frame" || $3 == ".eh_frame" { print $(NF - 5) }')))
 if mkdir "$work/cgroup" && mount -t cgroup2 none "$work/cgroup" 2>/dev/null &&
 	echo +memory >"$work/cgroup/cgroup.subtree_control" 2>/dev/null; then
-	group=$work/cgroup/small
-	mkdir "$group"
-	echo 3M >"$group/memory.max"
-	echo 0 >"$group/memory.swap.max" 2>/dev/null
-	hold "$work/small" bash -c 'echo $$ >"$1/cgroup.procs" && exec "$2" map "$3"' - "$group" "$tables" "$big"
-	settled
-	like "$(object "$big")" "ready ok 1" "control group of 3 MiB: the process's big file has a table"
-	bytes=$(awk -F'\t' -v p="$big" '$1 == "object" && $7 == p { print $5 }' /dev/kunwind)
-	diag "table $bytes bytes; memory of the control group: $(cat "$group/memory.peak" "$group/memory.current" 2>/dev/null | tr '\n' ' ')"
-	is "$(awk '$1 == "oom_kill" { print $2 }' "$group/memory.events")" 0 "control group of 3 MiB: no process is killed"
-	is "$(awk '$1 == "max" { print $2 }' "$group/memory.events")" 0 "control group of 3 MiB: its limit is not reached"
+	grouped 64M
+	like "$(object "$big")" "ready ok 1" "control group: the process's big file has a table"
+	[ "$(in_group kernel)" -ge "${bytes:-0}" ]
+	verdict $? "control group: the table's memory is charged to it"
+	[ "$(in_group file)" -ge "${section:-0}" ] && [ "${section:-0}" -gt 1000000 ]
+	verdict $? "control group: the page cache of the build's reads is charged to it"
+	let_go
+	forget "$big"
+	[ "$(in_group kernel)" -lt "${bytes:-0}" ]
+	verdict $? "control group: a freed table is not charged any more"
+	rmdir "$group"
+	grouped 3M
+	like "$(object "$big")" "ready ok 1" "control group without room: the process's big file has a table"
+	is "$(in_group oom_kill events)" 0 "control group without room: no process is killed"
 	let_go
 	rmdir "$group"
 	umount "$work/cgroup"
 else
-	skip "control group of 3 MiB" "no memory controller"
+	skip "control groups" "no memory controller"
 fi
 
 # ---- a thousand processes of twenty programs
