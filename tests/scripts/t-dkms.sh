@@ -33,7 +33,7 @@ autoinstall() { # KERNEL
 kernel() { # RELEASE [OPTION THAT IT LACKS]
 	local build=/lib/modules/$1/build
 	mkdir -p "$build/include"
-	grep -v "^${2:-none}=" "$config" >"$build/.config"
+	sed "s/^${2:-none}=.*/# ${2-} is not set/" "$config" >"$build/.config"
 }
 
 config=$(ls -1d /usr/src/linux-headers-*-amd64/.config | tail -n 1)
