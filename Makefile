@@ -20,7 +20,7 @@ PARTS := $(foreach part,libkunwind tools,$(if $(wildcard $(part)/Makefile),$(par
 .PHONY: demo check check-unit check-vm check-debug check-names check-corpus check-others
 .PHONY: check-programs check-runtimes check-kernel-tests check-planted fuzz check-releases
 .PHONY: check-rt soak bench bench-names check-bench bench-accept style clean help check-kcsan
-.PHONY: check-fuzz-kernel check-long check-selftrace check-steps
+.PHONY: check-fuzz-kernel check-long check-selftrace check-steps check-install
 
 all: modules lib tools
 
@@ -92,6 +92,10 @@ check-selftrace:
 
 check-releases:
 	@scripts/check-releases
+
+# RELEASES: bookworm, trixie, sid
+check-install:
+	@scripts/check-install $(RELEASES)
 
 check-rt:
 	@scripts/check-rt $(if $(RELEASE),--release $(RELEASE)) $(FILES)
@@ -169,6 +173,9 @@ help:
 	@echo '            NAMES="core/cache-*"; JOBS=2)'
 	@echo 'check-releases  run the VM tests on Debian 12, 13 and sid, each with its own kernel and'
 	@echo '            LTTng (makes root file systems first: 10 min each, as root)'
+	@echo 'check-install  install kunwind in clean root file systems of these releases, word by word as'
+	@echo '            README.md says, trace a program there in a VM, and remove kunwind (as root; some'
+	@echo '            20 min each); RELEASES=trixie: only there'
 	@echo "check-rt    run the VM tests on Debian's PREEMPT_RT kernel; RELEASE: on that of trixie or"
 	@echo '            sid; FILES: only these'
 	@echo 'check-corpus  compare every row of every ELF file below DIRS (/usr) with libdw;'
