@@ -80,7 +80,7 @@ static struct task_struct task = { .mm = &mm };
 static enum kunwind_reason excluded;
 static unsigned int passed, walks, emissions;
 static u32 trusted_last, room_last;
-static bool emits;
+static bool event_on;
 
 bool kunwind_enabled = true;
 enum kunwind_reason kunwind_callstack_excluded(const struct pt_regs *regs) { (void)regs; return excluded; }
@@ -116,7 +116,7 @@ static bool kunwind_stack_event(struct kunwind_space *space, const struct pt_reg
 {
 	(void)space, (void)regs;
 	emissions++;
-	if (!emits)
+	if (!event_on)
 		return false;
 	fill(store, size, valid);
 	*count = size;
@@ -131,7 +131,7 @@ static void begin(void)
 	task.mm = &mm;
 	kunwind_enabled = true;
 	excluded = KUNWIND_COMPLETE;
-	nmi = xenpv = listening = emits = false;
+	nmi = xenpv = listening = event_on = false;
 	on_task_stack = true;
 	passed = walks = emissions = 0;
 	user_regs = (struct pt_regs){ .ip = 0x400000 };
@@ -260,7 +260,7 @@ static void test_room(void)
 			const u32 left = round == 2 && of[i].left ? 1 : of[i].left;
 
 			begin();
-			listening = emits = round == 1;
+			listening = event_on = round == 1;
 			task.mm = round == 2 ? &other_mm : &mm;
 			memset(&entry, 0xee, sizeof(entry));
 			entry.nr = first;
@@ -293,7 +293,7 @@ static void test_save(void)
 	listening = true;
 	tap_ok(save_user(store, 5) == 5 && walks == 2 && emissions == 1,
 	       "stack_trace_save_user: a walk follows if the event is not emitted");
-	emits = true;
+	event_on = true;
 	tap_ok(save_user(store, 5) == 5 && walks == 2 && emissions == 2,
 	       "stack_trace_save_user: the walk of the event is used, no other follows");
 	kunwind_enabled = false;
