@@ -22,9 +22,8 @@
  *   - synchronize_rcu_tasks() comes after all hooks and task works have gone: a
  *     task may be preempted in a replacement (takeover.c), or in the last
  *     instructions of a task work, after its module_put().
- *   - The last walk may have left a request (fault_in.c). Its thread gets no
- *     reference to the module any more, so kunwind_fault_in_exit() waits for
- *     interrupts and threads.
+ *   - The last walk may have left a request (fault_in.c). Its irq_work gets no
+ *     reference to the module any more, so kunwind_fault_in_exit() waits for it.
  *   - The walks' caches, the shrinker and the idle objects are freed last.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -104,9 +103,7 @@ static int __init kunwind_init(void)
 	err = kunwind_callstack_init();
 	if (err)
 		goto out_space;
-	err = kunwind_fault_in_init();
-	if (err)
-		goto out_callstack;
+	kunwind_fault_in_init();
 	err = kunwind_system_wide_init();
 	if (err)
 		goto out_fault_in;
@@ -131,7 +128,6 @@ out_hooks:
 	goto out_builder;
 out_fault_in:
 	kunwind_fault_in_exit();
-out_callstack:
 	kunwind_callstack_exit();
 out_space:
 	kunwind_space_exit();

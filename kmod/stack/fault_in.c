@@ -14,19 +14,19 @@
  * through three contexts:
  *   walk	Any context, NMI included. Fills this CPU's request slot, and
  *		raises an irq_work.
- *   thread	One for each CPU, SCHED_FIFO; the irq_work only wakes it. The
- *		thread allocates and adds a task work. It preempts the task that
- *		was walked, so the task work is queued before that task reaches
- *		user mode. A workqueue cannot do this: since 6.6, no nice value
- *		makes the scheduler preempt a task whose slice is not over.
+ *   irq_work	Allocates and adds a task work. It runs in an interrupt of this
+ *		CPU as soon as interrupts are on, so the task work is queued
+ *		before the task that was walked reaches user mode. On PREEMPT_RT,
+ *		it runs in the kernel's thread of this CPU for irq_works. A
+ *		workqueue cannot do this: since 6.6, no nice value makes the
+ *		scheduler preempt a task whose slice is not over.
  *   task work	In the task's own context, where it may sleep.
  *
  * If these steps are traced themselves, the walks of their events must not
  * cause one request after another. Therefore:
- *  - A CPU's slot holds one request, from the walk until the thread has added
+ *  - A CPU's slot holds one request, from the walk until the irq_work has added
  *    the task work. Until then all other requests on this CPU are dropped, also
- *    those of events in the irq_work, in the wake-up and in the switch to the
- *    thread. The thread itself is a kernel thread, whose stacks are not walked.
+ *    those of events in the irq_work.
  *  - A task has one request at a time: the hash "queued" has all task works.
  *  - A task in a task work of this module makes no request, and the result of
  *    its task work decides when it may make one again (request_limit.c).
@@ -45,8 +45,8 @@
  * provides. While a page is read from swap, mmap_lock is not held, so that the
  * process's other threads can map memory. Real-time tasks make no requests.
  *
- * Memory: 2 KB, 96 bytes for each queued task work, and a request slot and a
- * thread for each CPU. A task that sleeps for hours with its task work queued
+ * Memory: 2 KB, 96 bytes for each queued task work, and a request slot for each
+ * CPU. A task that sleeps for hours with its task work queued
  * holds these 96 bytes, and a reference to the module: rmmod then reports that
  * the module is in use.
  */
@@ -61,7 +61,6 @@
 #include <linux/sched.h>
 #include <linux/sched/prio.h>
 #include <linux/seq_file.h>
-#include <linux/smpboot.h>
 #include <linux/spinlock.h>
 #include <linux/uaccess.h>
 #include <linux/userfaultfd_k.h>
@@ -87,8 +86,7 @@ struct request {
 /* The request of one CPU that has not become a task work yet. */
 struct request_slot {
 	struct irq_work work;
-	bool busy;		/* from the walk until the thread is done */
-	bool filled;		/* @request is valid */
+	bool busy;		/* from the walk until the irq_work is done */
 	struct request request;
 };
 
@@ -101,7 +99,7 @@ struct fault_in_work {
 
 struct request_counters {
 	u64 pages;		/* faulted in */
-	u64 requests;		/* requests that reached the thread */
+	u64 requests;		/* requests that reached the irq_work */
 	u64 works;		/* task works that ran */
 	/*
 	 * No task work was queued: no memory, or the task has one or has ended.
@@ -110,10 +108,9 @@ struct request_counters {
 };
 
 static DEFINE_PER_CPU(struct request_slot, slots);
-static DEFINE_PER_CPU(struct task_struct *, threads);
 static DEFINE_PER_CPU(struct request_counters, counters);
 static DEFINE_HASHTABLE(queued, 8);
-static DEFINE_SPINLOCK(queued_lock);	/* taken in process context only */
+static DEFINE_SPINLOCK(queued_lock);	/* also taken in hard interrupts */
 
 /* -------------------------------------------------------------- task work */
 
@@ -187,6 +184,7 @@ static void fault_in_run(struct callback_head *head)
 	struct fault_in_work *work = container_of(head, struct fault_in_work, head);
 	const bool own = kunwind_request_limit_own_begin();
 	enum kunwind_request_limit_result result = KUNWIND_REQUEST_VAIN;
+	unsigned long flags;
 
 	/*
 	 * In exit, the mm is NULL. Without a slot in request_limit.c, walks
@@ -194,16 +192,16 @@ static void fault_in_run(struct callback_head *head)
 	 */
 	if (own && current->mm && !(current->flags & PF_EXITING))
 		result = fault_in_now(&work->request);
-	spin_lock(&queued_lock);
+	spin_lock_irqsave(&queued_lock, flags);
 	hlist_del(&work->node);
-	spin_unlock(&queued_lock);
+	spin_unlock_irqrestore(&queued_lock, flags);
 	this_cpu_inc(counters.works);
 	kunwind_task_work_free(work);
 	if (own)
 		kunwind_request_limit_end(result);
 }
 
-/* ----------------------------------------------------------------- thread */
+/* --------------------------------------------------------------- irq_work */
 
 /*
  * False: the task has a task work, or MAX_CHAIN task works have the same hash.
@@ -213,9 +211,10 @@ static bool queue_add(struct fault_in_work *work)
 	const pid_t pid = work->request.pid;
 	unsigned int seen = 0;
 	struct fault_in_work *other;
+	unsigned long flags;
 	bool known = false;
 
-	spin_lock(&queued_lock);
+	spin_lock_irqsave(&queued_lock, flags);
 	hash_for_each_possible(queued, other, node, pid) {
 		known |= other->request.pid == pid;
 		if (known || ++seen == MAX_CHAIN)
@@ -225,7 +224,7 @@ static bool queue_add(struct fault_in_work *work)
 		hash_add(queued, &work->node, pid);
 	else
 		known = true;
-	spin_unlock(&queued_lock);
+	spin_unlock_irqrestore(&queued_lock, flags);
 	return !known;
 }
 
@@ -233,6 +232,7 @@ static bool queue(const struct request *request)
 {
 	struct fault_in_work *work = kunwind_task_work_alloc(sizeof(*work), GFP_NOWAIT);
 	struct task_struct *task;
+	unsigned long flags;
 
 	if (!work)
 		return false;
@@ -249,50 +249,26 @@ static bool queue(const struct request *request)
 	}
 	rcu_read_unlock();
 	/* The task ends, or has ended. */
-	spin_lock(&queued_lock);
+	spin_lock_irqsave(&queued_lock, flags);
 	hlist_del(&work->node);
-	spin_unlock(&queued_lock);
+	spin_unlock_irqrestore(&queued_lock, flags);
 free:
 	kunwind_task_work_free(work);
 	return false;
 }
 
-static void thread_run(unsigned int cpu)
+/* Hard interrupt; on PREEMPT_RT a thread. */
+static void slot_run(struct irq_work *work)
 {
-	struct request_slot *slot = per_cpu_ptr(&slots, cpu);
+	struct request_slot *slot = container_of(work, struct request_slot, work);
 
 	this_cpu_inc(counters.requests);
 	if (!queue(&slot->request))
 		this_cpu_inc(counters.dropped);
-	WRITE_ONCE(slot->filled, false);
 	smp_store_release(&slot->busy, false);
 }
 
-static int thread_due(unsigned int cpu)
-{
-	return smp_load_acquire(&per_cpu_ptr(&slots, cpu)->filled);
-}
-
-static void thread_begin(unsigned int cpu)
-{
-	sched_set_fifo_low(current);
-}
-
-static struct smp_hotplug_thread thread = {
-	.store = &threads,
-	.thread_should_run = thread_due,
-	.thread_fn = thread_run,
-	.setup = thread_begin,
-	.thread_comm = "kunwind/%u",
-};
-
 /* ------------------------------------------------------------------- walk */
-
-/* Runs in hard interrupt context, also on PREEMPT_RT. Only wakes the thread. */
-static void wake(struct irq_work *work)
-{
-	wake_up_process(__this_cpu_read(threads));
-}
 
 static notrace void ask(const struct request *request)
 {
@@ -309,7 +285,6 @@ static notrace void ask(const struct request *request)
 	}
 	slot->request = *request;
 	slot->request.pid = current->pid;
-	smp_store_release(&slot->filled, true);
 	irq_work_queue(&slot->work);
 }
 
@@ -348,13 +323,12 @@ void kunwind_fault_in_show(struct seq_file *m)
 	seq_printf(m, "stat\tfault_in_dropped\t%llu\n", sum.dropped + kunwind_request_limit_refused());
 }
 
-int kunwind_fault_in_init(void)
+void kunwind_fault_in_init(void)
 {
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		per_cpu_ptr(&slots, cpu)->work = IRQ_WORK_INIT_HARD(wake);
-	return smpboot_register_percpu_thread(&thread);
+		per_cpu_ptr(&slots, cpu)->work = IRQ_WORK_INIT(slot_run);
 }
 
 void kunwind_fault_in_exit(void)
@@ -363,5 +337,4 @@ void kunwind_fault_in_exit(void)
 
 	for_each_possible_cpu(cpu)
 		irq_work_sync(&per_cpu_ptr(&slots, cpu)->work);
-	smpboot_unregister_percpu_thread(&thread);
 }

@@ -11,7 +11,7 @@
 struct kunwind_range;
 struct seq_file;
 
-int kunwind_fault_in_init(void);
+void kunwind_fault_in_init(void);
 /* Call it when no walk can run any more. May sleep. */
 void kunwind_fault_in_exit(void);
 

@@ -29,16 +29,10 @@
 #define THIS_MODULE		NULL
 
 struct irq_work { void (*func)(struct irq_work *work); };
-#define IRQ_WORK_INIT_HARD(fn)	((struct irq_work){ fn })
+/* Not a hard one: on PREEMPT_RT, allocating memory in hard interrupts is not allowed. */
+#define IRQ_WORK_INIT(fn)	((struct irq_work){ fn })
 struct callback_head { void (*func)(struct callback_head *head); };
 #define init_task_work(head, fn)	((head)->func = (fn))
-struct smp_hotplug_thread {
-	struct task_struct **store;
-	int (*thread_should_run)(unsigned int cpu);
-	void (*thread_fn)(unsigned int cpu);
-	void (*setup)(unsigned int cpu);
-	const char *thread_comm;
-};
 struct vm_area_struct { u64 vm_start, vm_end; u64 vm_flags; bool anonymous, armed; };
 
 #define DEFINE_HASHTABLE(name, bits)	struct hlist_head name[1 << (bits)]
@@ -47,36 +41,45 @@ struct vm_area_struct { u64 vm_start, vm_end; u64 vm_flags; bool anonymous, arme
 
 /* The task that is walked, and what is queued for it. */
 static struct task_struct me;
-static struct task_struct thread_task;
 static struct callback_head *queued_work;
 static int module_refs;
 static bool module_goes, task_gone, mmap_locked;
 static struct vm_area_struct area;
 static bool present[64];	/* pages of the area */
 static struct irq_work *raised;
-static unsigned int woken, faults;
+static unsigned int faults;
 
 static bool try_module_get(void *module) { (void)module; module_refs += !module_goes; return !module_goes; }
 static void module_put(void *module) { (void)module; module_refs--; }
 static void irq_work_queue(struct irq_work *w) { raised = w; }
 static void irq_work_sync(struct irq_work *work) { (void)work; }
-static void wake_up_process(struct task_struct *task) { (void)task; woken++; }
-static void sched_set_fifo_low(void *task) { (void)task; }
-static int smpboot_register_percpu_thread(struct smp_hotplug_thread *t)
+/* The only lock of this file is taken in interrupts, too. */
+static unsigned int lock_irqsave(spinlock_t *lock)
 {
-	*t->store = &thread_task;
-	return 0;
+	spin_lock(lock);
+	return irqs_depth++;
 }
-static void smpboot_unregister_percpu_thread(struct smp_hotplug_thread *t) { (void)t; }
+static void unlock_irqrestore(spinlock_t *lock, unsigned int flags)
+{
+	if (--irqs_depth != flags)
+		wrong("interrupts: %u, not %u", irqs_depth, flags);
+	spin_unlock(lock);
+}
+#define spin_lock_irqsave(lock, flags)		((flags) = lock_irqsave(lock))
+#define spin_unlock_irqrestore(lock, flags)	unlock_irqrestore(lock, flags)
+#define spin_lock(lock)		wrong("an interrupt may take the same lock")
 #define find_pid_ns(pid, ns)	(pid)
 static struct task_struct *pid_task(int pid, int type)
 {
 	(void)type;
 	return pid == me.pid && !task_gone ? &me : NULL;
 }
+static void (*while_queueing)(void);	/* an event in the irq_work */
 static int task_work_add(void *task, struct callback_head *head, int how)
 {
 	(void)task, (void)how;
+	if (while_queueing)
+		while_queueing();
 	queued_work = head;
 	return 0;
 }
@@ -189,7 +192,7 @@ static void begin(void)
 	kunwind_fault_in_init();
 }
 
-/* Runs the irq_work and the thread. Returns whether a task work was queued. */
+/* Runs the irq_work. Returns whether a task work was queued. */
 static bool heard(void)
 {
 	struct irq_work *work = raised;
@@ -197,10 +200,17 @@ static bool heard(void)
 	raised = NULL;
 	if (!work)
 		return false;
+	irqs_depth++;
 	work->func(work);
-	if (thread.thread_should_run(0))
-		thread.thread_fn(0);
+	irqs_depth--;
 	return queued_work;
+}
+
+static void other_asks(void)
+{
+	me.pid++;
+	kunwind_fault_in(STACK, 0);
+	me.pid--;
 }
 
 /* The task returns to user mode. */
@@ -439,16 +449,20 @@ static void test_own(void)
 	tap_ok(!asks(STACK), "task work of another file: walks during it request nothing");
 	kunwind_request_limit_own_end();
 	tap_ok(asks(STACK), "task work of another file: a request after its end is accepted");
-	/* before the thread has run: one request for each CPU */
+	/* an event in the irq_work takes the stack of another task */
+	begin();
+	while_queueing = other_asks;
+	tap_ok(asks(STACK) && !raised && !slots.busy, "irq_work: walks during it request nothing");
+	while_queueing = NULL;
+	returns();
+	/* before the irq_work has run: one request for each CPU */
 	begin();
 	kunwind_fault_in(STACK, 0);
 	me.pid = 101;
-	raised->func(raised);
-	raised = NULL;
-	kunwind_fault_in(STACK, 0);
-	tap_ok(!raised, "CPU: it has one request at a time");
+	kunwind_fault_in(STACK + 1, 0);
+	tap_ok(slots.request.pid == 100 && slots.request.at == STACK, "CPU: it has one request at a time");
 	me.pid = 100;
-	thread.thread_fn(0);
+	heard();
 	tap_ok(slots.request.pid == 100 && !slots.busy,
 	       "CPU: its request is that of the first walk");
 	/*
