@@ -268,7 +268,13 @@ int kunwind_build_queues_init(void (*function)(struct kunwind_build_queue *queue
 					       struct kunwind_quota *quota))
 {
 	build = function;
-	builders = alloc_workqueue("kunwind_build", WQ_UNBOUND, 0);
+	/*
+	 * Frozen for suspend: a read may change a file's access time, and
+	 * closing a deleted file frees its blocks, which must not happen once
+	 * hibernation has made its image. Those for remote files are not
+	 * frozen: a server that does not answer would make each suspend fail.
+	 */
+	builders = alloc_workqueue("kunwind_build", WQ_UNBOUND | WQ_FREEZABLE, 0);
 	if (!builders)
 		return -ENOMEM;
 	remote_builders = alloc_workqueue("kunwind_build_remote", WQ_UNBOUND,

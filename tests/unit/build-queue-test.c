@@ -401,10 +401,29 @@ static void test_most_queues(void)
 	end("most queues");
 }
 
+static const struct workqueue_struct *workqueue(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_workqueues; i++)
+		if (!strcmp(workqueues[i].name, name))
+			return &workqueues[i];
+	wrong("no workqueue %s", name);
+}
+
+static void test_workqueues(void)
+{
+	tap_ok(workqueue("kunwind_build")->flags == (WQ_UNBOUND | WQ_FREEZABLE),
+	       "suspend: the workers that read and close local files are frozen");
+	tap_ok(workqueue("kunwind_build_remote")->flags == WQ_UNBOUND,
+	       "suspend: a server that does not answer does not prevent it");
+}
+
 int main(void)
 {
 	current = &task;
 	kunwind_build_queues_init(build_next);
+	test_workqueues();
 	test_unwanted();
 	test_requests();
 	test_take_over();

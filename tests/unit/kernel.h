@@ -316,6 +316,7 @@ struct delayed_work {
 };
 struct workqueue_struct { const char *name; int flags, most; bool gone; };
 #define WQ_UNBOUND			2
+#define WQ_FREEZABLE			4
 #define WQ_UNBOUND_MAX_ACTIVE		512
 #define MOST_WORKQUEUES			64
 static struct workqueue_struct workqueues[MOST_WORKQUEUES];

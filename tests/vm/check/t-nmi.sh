@@ -93,6 +93,6 @@ wait
 end
 check "everything traced: samples are taken" test $(($(stat_of samples) - before)) -gt 500
 check "the probe module is unloaded" rmmod lttng-probe-kunwind
-check "the module is unloaded" rmmod kunwind
+unload
 check "the counter is unloaded" rmmod nmi_counter
 done_testing

@@ -37,4 +37,11 @@ burn() {
 	wait $!
 }
 end() { lttng -q stop; lttng -q destroy sampler; }
+# A thread that sleeps with a queued task work of kunwind's holds the module, so
+# the session daemon ends first.
+unload() {
+	pkill -x lttng-sessiond
+	unloads() { rmmod kunwind 2>/dev/null; }
+	eventually "the module is unloaded" unloads
+}
 list() { "$sampled" "$1" list; }
