@@ -13,7 +13,7 @@ static struct kunwind_walk noted(unsigned long *addresses)
 {
 	return (struct kunwind_walk){
 		.ranges = ranges, .cache = &cache, .replay = &replay, .mem = mem, .regs = regs,
-		.addresses = addresses, .capacity = 8,
+		.addresses = addresses, .capacity = room,
 	};
 }
 
@@ -60,6 +60,18 @@ static void begin(const char *code)
 	stack[9] = 0;
 }
 
+/* Code of nops, with a system call that ends at @end. */
+static void put_syscall(u32 end)
+{
+	static u8 code[0x200];
+
+	memset(code, 0x90, sizeof(code));
+	memcpy(code + end - 2, "\x0f\x05", 2);
+	mem.code_lo = CODE(1, 0);
+	mem.code_hi = CODE(1, sizeof(code));
+	mem.code_delta = (u64)(uintptr_t)code - CODE(1, 0);
+}
+
 int main(void)
 {
 	begin("0e 50");
@@ -96,5 +108,24 @@ int main(void)
 
 	begin("0e 50");
 	tap_ok(without_cache() && !replay.id, "a walk without a cache: not recorded");
+
+	/* The buffer is full when the zero is read. */
+	begin("0e 50");
+	room = 1;
+	tap_ok(walks(1) && taken(), "as many addresses as there is room for: the walk is recorded");
+	stack[9] = CALLER;
+	tap_ok(!taken(), "the zero after the last address is part of the record");
+
+	begin("0e 50");
+	put_syscall(0x10);
+	tap_ok(walks(1) && taken(), "a system call in the middle of a function: the walk is recorded");
+
+	/* The rule of the system call holds because rcx is the address after it. */
+	scene();
+	OBJECT(0x200, { 0, 0x100, "07 10" }, { 0x100, 0x100, "0e 50" });
+	put_syscall(0x100);
+	regs.r[KUNWIND_RA] = regs.r[KUNWIND_RCX] = CODE(1, 0x100);
+	tap_ok(walks(1), "a system call at the end of a function: the walk is complete");
+	tap_ok(!taken(), "a system call at the end of a function: the walk is not reused");
 	return tap_done();
 }

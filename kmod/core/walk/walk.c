@@ -243,8 +243,10 @@ static __always_inline enum step rare_step(struct kunwind_walk *walk, struct wal
 	if (rule.reg == KUNWIND_RBP && !read_rbp(walk, state, noted))
 		return end_unreadable(walk, state);
 	if (!rare_cfa(walk, rule, state->next[-1], state->sp, state->bp, state->valid,
-		      &state->cfa, &reason))
+		      &state->cfa, &reason)) {
+		walk->unread[0] = state->sp;
 		return end_walk(walk, state, reason);
+	}
 	if (kind == KUNWIND_RULE_DEREF ||
 	    (rule.reg != KUNWIND_RSP && rule.reg != KUNWIND_RBP))
 		state->notable = false;
