@@ -17,8 +17,8 @@ struct kunwind_result_listener {
 	/* An object is done: ranges that wait for it can be filled in. */
 	void (*done)(void);
 	/*
-	 * A table that walks have used is given up: walks must forget all
-	 * cached rules, also those of other tables.
+	 * A table that walks have used is given up, and its object has failed:
+	 * walks of the processes that map it must forget all cached rules.
 	 */
 	void (*rules_gone)(void);
 };

@@ -121,6 +121,22 @@ void kunwind_snapshot_settle(struct kunwind_snapshot *snapshot)
 		WRITE_ONCE(snapshot->settled, true);
 }
 
+bool kunwind_snapshot_has_retired(const struct kunwind_snapshot *snapshot)
+{
+	u32 i;
+
+	for (i = 0; i < snapshot->ranges.nr; i++) {
+		const struct kunwind_object *object = snapshot->detail[i].object;
+		const u32 state = kunwind_object_state(object);
+
+		/* A build that fails before walks see its table leaves no table. */
+		if (state != KUNWIND_OBJECT_PENDING && state != KUNWIND_OBJECT_READY &&
+		    object->table)
+			return true;
+	}
+	return false;
+}
+
 bool kunwind_snapshot_announce(struct kunwind_snapshot *snapshot, pid_t tgid,
 			       struct kunwind_ranges __rcu *const *published)
 {

@@ -104,6 +104,12 @@ struct kunwind_snapshot *kunwind_snapshot_copy(const struct kunwind_snapshot *fr
 void kunwind_snapshot_settle(struct kunwind_snapshot *snapshot);
 
 /*
+ * Returns whether a table of the snapshot was given up after walks may have used
+ * it. Any context.
+ */
+bool kunwind_snapshot_has_retired(const struct kunwind_snapshot *snapshot);
+
+/*
  * Emits kunwind_map for each range that is alive, has a file or is the vDSO, is
  * not pending, and was not announced before. The range counts as announced
  * also if the event is off. The caller has a reference. Lets other tasks run

@@ -120,7 +120,7 @@ static struct kunwind_space *next_unannounced(struct hlist_head *bucket, bool re
 			continue;
 		space->swept = sweep_nr;
 		snapshot = kunwind_snapshot_of(rcu_dereference(space->ranges));
-		if (snapshot && renew)
+		if (snapshot && renew && kunwind_snapshot_has_retired(snapshot))
 			WRITE_ONCE(snapshot->ranges.id, kunwind_snapshot_new_id());
 		if (!snapshot || READ_ONCE(snapshot->announced))
 			continue;
@@ -171,8 +171,9 @@ static void sweep(struct work_struct *work)
 }
 
 /*
- * A table that walks have used is given up: a worker soon gives each snapshot a
- * new id, so that walks forget all cached rules, also those of other tables.
+ * A table that walks have used is given up: a worker soon gives each snapshot
+ * with this table a new id, so that walks forget all cached rules of its
+ * processes, also those of other tables.
  */
 static void forget_rules(void)
 {

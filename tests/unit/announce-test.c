@@ -88,7 +88,21 @@ static void test_sweep(void)
 	tap_ok(ranges_of(space)->id == id, "sweep: cached rules stay valid after a build");
 	forget_rules();
 	flush_delayed_work(&sweeper);
+	tap_ok(ranges_of(space)->id == id,
+	       "sweep: cached rules stay valid if a table of another process is given up");
+	objects[1].state = KUNWIND_OBJECT_FAILED;
+	sweep_soon();
+	flush_delayed_work(&sweeper);
+	tap_ok(ranges_of(space)->id == id, "sweep: a failed build alone makes no rule invalid");
+	forget_rules();
+	flush_delayed_work(&sweeper);
 	tap_ok(ranges_of(space)->id != id, "sweep: no cached rule is valid after a table is given up");
+	id = ranges_of(space)->id;
+	objects[1].state = KUNWIND_OBJECT_PENDING;
+	forget_rules();
+	flush_delayed_work(&sweeper);
+	tap_ok(ranges_of(space)->id == id, "sweep: cached rules stay valid if the object is pending");
+	objects[1].state = KUNWIND_OBJECT_READY;
 	sweep_costs = NSEC_PER_MSEC;
 	forget_rules();
 	flush_delayed_work(&sweeper);

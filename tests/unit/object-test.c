@@ -115,6 +115,8 @@ static void test_retry(void)
 	build_all();
 	tap_ok(a != b && kunwind_object_state(b) == KUNWIND_OBJECT_READY,
 	       "retry: the repeated build makes a new object");
+	tap_ok(hlist_unhashed(&a->node) && nr_objects == 1,
+	       "retry: the failed object, which a process still uses, is not known any more");
 	kunwind_object_put(a);
 	kunwind_object_put(b);
 
