@@ -127,7 +127,7 @@ static bool readable(u64 at)
  */
 static bool may_fault_in(struct mm_struct *mm, u64 first, u64 at)
 {
-	const struct vm_area_struct *vma = at < TASK_SIZE_MAX ? find_vma(mm, at) : NULL;
+	struct vm_area_struct *vma = at < TASK_SIZE_MAX ? find_vma(mm, at) : NULL;
 
 	return vma && first >= vma->vm_start && vma_is_anonymous(vma) && (vma->vm_flags & VM_READ) &&
 	       !userfaultfd_armed(vma);
