@@ -10,7 +10,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <fts.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,24 +18,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "dir.h"
 #include "show_crashes.h"
 #include "tool.h"
 
+#define LEVELS		8	/* of directories in a snapshot */
 #define LEAST_KB	4032	/* of a processor: the least that --memory takes */
 #define SYSTEM_WIDE	"/sys/module/kunwind/parameters/system_wide"
-
-static void remove_all(const char *dir)
-{
-	char *roots[] = { (char *)dir, NULL };
-	FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
-	FTSENT *entry;
-
-	while (fts && (entry = fts_read(fts)))
-		if (entry->fts_info != FTS_D)
-			remove(entry->fts_accpath);
-	if (fts)
-		fts_close(fts);
-}
 
 static void warn(void)
 {
@@ -134,10 +122,10 @@ static void take_signals(sigset_t *mask)
 }
 
 /*
- * Writes the path of the snapshot that a message names. The recorder may be
+ * Writes the name of the snapshot's directory that a message names. The recorder may be
  * writing the next one beside it.
  */
-static bool snapshot_of(const char *message, const char *dir, char *path, size_t size)
+static bool snapshot_of(const char *message, char *base, size_t size)
 {
 	/* the rest of the message has the name of the process that crashed */
 	const char *name = NULL, *next = message, *end = strstr(message, "\", \"why\": ");
@@ -148,14 +136,15 @@ static bool snapshot_of(const char *message, const char *dir, char *path, size_t
 	length = name ? strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") : 0;
 	if (!length)
 		return false;
-	snprintf(path, size, "%s/%.*s", dir, (int)length, name);
+	snprintf(base, size, "%.*s", (int)length, name);
 	return true;
 }
 
 /* Handles the recorder's messages until it ends. Returns false after an error. */
-static bool watch(struct kunwind_crashes *crashes, const char *dir, FILE *messages)
+static bool watch(struct kunwind_crashes *crashes, const struct kunwind_dir_temporary *dir,
+		  FILE *messages)
 {
-	char path[4200], *paths[] = { path, NULL }, *line = NULL;
+	char base[256], path[PATH_MAX + 257], *paths[] = { path, NULL }, *line = NULL;
 	size_t size = 0;
 	bool ok = true;
 
@@ -166,9 +155,10 @@ static bool watch(struct kunwind_crashes *crashes, const char *dir, FILE *messag
 			fputs(line, stderr);
 		} else if (!strncmp(line, "{\"snapshot\"", 11) && ok &&
 			   (!crashes->limit || crashes->found < crashes->limit) &&
-			   snapshot_of(line, dir, path, sizeof(path))) {
+			   snapshot_of(line, base, sizeof(base))) {
+			snprintf(path, sizeof(path), "%s/%s", dir->path, base);
 			ok = kunwind_crashes_read(crashes, paths, 1);
-			remove_all(path);
+			kunwind_dir_remove(dir->fd, base, LEVELS);
 			if (!ok || crashes->found == crashes->limit)
 				pass_on(0);
 		}
@@ -179,29 +169,26 @@ static bool watch(struct kunwind_crashes *crashes, const char *dir, FILE *messag
 
 int kunwind_crashes_live(struct kunwind_crashes *crashes)
 {
-	const char *tmp = getenv("TMPDIR");
-	char dir[4096];
+	struct kunwind_dir_temporary dir;
 	FILE *messages = NULL;
 	sigset_t mask;
 	int status = 0;
 	bool ok;
 
-	snprintf(dir, sizeof(dir), "%.4000s/kunwind-crashes.XXXXXX", tmp && *tmp == '/' ? tmp : "/tmp");
-	if (!mkdtemp(dir)) {
-		kunwind_tool_error("%s: %s", dir, strerror(errno));
+	if (!kunwind_dir_temporary_make(&dir, "kunwind-crashes")) {
+		kunwind_tool_error("%s: %s", dir.path, strerror(errno));
 		return TOOL_FAILED;
 	}
 	warn();
 	take_signals(&mask);
-	recorder = (sig_atomic_t)begin(dir, &mask, &messages);
+	recorder = (sig_atomic_t)begin(dir.path, &mask, &messages);
 	sigprocmask(SIG_SETMASK, &mask, NULL);
-	ok = recorder > 0 && watch(crashes, dir, messages);
+	ok = recorder > 0 && watch(crashes, &dir, messages);
 	if (recorder > 0)
 		ok = waitpid(recorder, &status, 0) == recorder && ok && WIFEXITED(status) &&
 		     !WEXITSTATUS(status);
 	if (messages)
 		fclose(messages);
-	remove_all(dir);
-	rmdir(dir);
+	kunwind_dir_temporary_remove(&dir);
 	return kunwind_tool_finish(ok || ferror(stdout) ? TOOL_OK : TOOL_FAILED);
 }

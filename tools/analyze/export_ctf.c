@@ -17,17 +17,17 @@
  * Memory does not grow with the number of events.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analyze.h"
 #include "ctf_calls.h"
+#include "dir.h"
 #include "outdir.h"
 #include "tool.h"
 #include "babeltrace2/frames.h"
@@ -296,31 +296,43 @@ static void end_copy(void *data)
  * Compass, which then does not find the processor of a packet. This removes the
  * "_" of "_cpu_id".
  */
-static int name_processor(const char *path, const struct stat *info, int type, struct FTW *where)
+static bool name_processor(int fd)
 {
 	static const char wrong[] = " _cpu_id;";
-	size_t size = (size_t)info->st_size;
+	struct stat st;
+	size_t size;
 	char *text, *at;
-	int fd;
 
-	if (type != FTW_F || strcmp(path + where->base, "metadata") || !size)
-		return 0;
-	fd = open(path, O_RDWR | O_CLOEXEC);
-	text = fd < 0 ? MAP_FAILED : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (fd >= 0)
-		close(fd);
+	if (fstat(fd, &st) || !st.st_size)
+		return true;
+	size = (size_t)st.st_size;
+	text = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (text == MAP_FAILED)
-		return -1;
+		return false;
 	for (at = text; (at = memmem(at, size - (size_t)(at - text), wrong, sizeof(wrong) - 1)); )
 		at[1] = ' ';
 	munmap(text, size);
-	return 0;
+	return true;
+}
+
+/* Changes the metadata in a directory, and in those below it. False: errno. */
+static bool name_in(int dir, const char *name, void *data)
+{
+	const bool metadata = !strcmp(name, "metadata");
+	int fd = metadata ? kunwind_dir_file(dir, name, true) : kunwind_dir_at(dir, name);
+	bool ok;
+
+	if (fd < 0)
+		return !metadata;
+	ok = metadata ? name_processor(fd) : kunwind_dir_each(fd, name_in, data);
+	close(fd);
+	return ok;
 }
 
 /* Returns whether all metadata could be changed; else false after a message. */
 static bool name_processors(const struct outdir *out)
 {
-	if (!nftw(out->inside, name_processor, 16, FTW_PHYS))
+	if (kunwind_dir_each(out->in, name_in, NULL))
 		return true;
 	kunwind_tool_error("%s: %s", out->path, strerror(errno));
 	return false;

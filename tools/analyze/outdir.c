@@ -7,105 +7,102 @@
  * If the program ends before outdir_close(), also by a signal (trace/at_end.c), what
  * was written is removed. What SIGKILL leaves is removed by the next export to this
  * directory; the directory is locked, so this does not hit an export that still runs.
+ *
+ * The named directory may belong to another user, who could replace the directory inside.
+ * So the library that writes gets a path that begins with its descriptor (/proc/self/fd).
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "dir.h"
 #include "outdir.h"
 #include "tool.h"
 #include "trace/at_end.h"
 
 #define INSIDE	".kunwind-export"
+#define TRACE	"trace"
+#define LEVELS	16	/* of directories in a trace */
 
 static struct outdir *open_one;		/* removed at the end; NULL: none */
 
-static bool is_dot(const char *name)
+static bool is_left(int dir, const char *name, void *data)
 {
-	return !strcmp(name, ".") || !strcmp(name, "..");
+	bool *left = data;
+
+	(void)dir;
+	*left = *left || !strcmp(name, INSIDE);
+	return !strcmp(name, INSIDE);
 }
 
-static bool remove_all(int parent, const char *name);
-
-/* Removes the entries of @dir that one read finds. False: none. */
-static bool remove_entries(int dir)
+/* Makes the directory inside. Returns an errno. */
+static int make_inside(struct outdir *out)
 {
-	_Alignas(struct dirent64) char buffer[2048];
-	long size = syscall(SYS_getdents64, dir, buffer, sizeof(buffer)), at;
-	const struct dirent64 *entry;
-	bool removed = false;
+	struct stat st;
 
-	for (at = 0; at < size; at += entry->d_reclen) {
-		entry = (const struct dirent64 *)(buffer + at);
-		if (!is_dot(entry->d_name))
-			removed |= !unlinkat(dir, entry->d_name, 0) || remove_all(dir, entry->d_name);
-	}
-	return removed;
-}
-
-/* Removes a directory with all that is in it. Only async-signal-safe functions. */
-static bool remove_all(int parent, const char *name)
-{
-	int dir = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-	if (dir < 0)
-		return false;
-	/* from the beginning again, because entries moved up */
-	while (remove_entries(dir))
-		lseek(dir, 0, SEEK_SET);
-	close(dir);
-	return !unlinkat(parent, name, AT_REMOVEDIR);
-}
-
-/* Returns an errno; 0: the directory is empty, except for what a killed export left. */
-static int check_empty(const char *path, bool *left)
-{
-	DIR *dir = opendir(path);
-	struct dirent *entry;
-	int error = 0;
-
-	if (!dir)
+	if (mkdirat(out->dir, INSIDE, 0700))
 		return errno;
-	while ((entry = readdir(dir))) {
-		if (!strcmp(entry->d_name, INSIDE))
-			*left = true;
-		else if (!is_dot(entry->d_name))
-			error = ENOTEMPTY;
-	}
-	closedir(dir);
-	return error;
+	out->in = kunwind_dir_at(out->dir, INSIDE);
+	if (out->in < 0)
+		return errno;
+	/* the owner of the directory could have replaced it */
+	if (fstat(out->in, &st) || st.st_uid != geteuid())
+		return EPERM;
+	snprintf(out->inside, sizeof(out->inside), "/proc/self/fd/%d/" TRACE, out->in);
+	return 0;
 }
 
 /* Opens and locks the directory, and removes what a killed export left. Returns an errno. */
 static int take(struct outdir *out)
 {
 	bool left = false, locked;
-	int error = check_empty(out->path, &left);
 
-	if (error)
-		return error;
-	if (access(out->path, W_OK | X_OK))
-		return errno;
-	out->dir = open(out->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	out->dir = openat(out->above, out->base, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (out->dir < 0)
+		return errno;
+	if (!kunwind_dir_each(out->dir, is_left, &left))
+		return ENOTEMPTY;
+	if (faccessat(out->dir, ".", W_OK | X_OK, 0))
 		return errno;
 	/* some file systems have no locks */
 	locked = !flock(out->dir, LOCK_EX | LOCK_NB);
 	if (!locked && errno == EWOULDBLOCK)
-		error = EBUSY;
-	else if (left && !(locked && remove_all(out->dir, INSIDE)))
-		error = ENOTEMPTY;
-	if (error)
-		close(out->dir);
-	return error;
+		return EBUSY;
+	if (left && !(locked && kunwind_dir_remove(out->dir, INSIDE, LEVELS)))
+		return ENOTEMPTY;
+	return make_inside(out);
+}
+
+/* Opens the directory above, and sets out->base. Returns an errno. */
+static int find(struct outdir *out)
+{
+	size_t size = strlen(out->path);
+	char name[PATH_MAX];
+
+	while (size > 1 && out->path[size - 1] == '/')
+		size--;
+	if (size >= sizeof(name))
+		return ENAMETOOLONG;
+	snprintf(name, sizeof(name), "%.*s", (int)size, out->path);
+	out->above = kunwind_dir_find(name, out->base, sizeof(out->base));
+	return out->above < 0 ? errno : 0;
+}
+
+static void close_all(struct outdir *out)
+{
+	int *fd[] = { &out->in, &out->dir, &out->above };
+	size_t i;
+
+	for (i = 0; i < sizeof(fd) / sizeof(fd[0]); i++) {
+		if (*fd[i] >= 0)
+			close(*fd[i]);
+		*fd[i] = -1;
+	}
 }
 
 /* Also called by a signal handler. */
@@ -113,9 +110,9 @@ static void remove_open(void)
 {
 	if (!open_one)
 		return;
-	remove_all(open_one->dir, INSIDE);
-	if (open_one->made)
-		rmdir(open_one->path);	/* succeeds only if nothing is in it */
+	kunwind_dir_remove(open_one->dir, INSIDE, LEVELS);
+	if (open_one->made)	/* succeeds only if nothing is in it */
+		unlinkat(open_one->above, open_one->base, AT_REMOVEDIR);
 	open_one = NULL;
 }
 
@@ -132,7 +129,8 @@ static void report(const char *path, int error)
 				   path);
 		break;
 	default:
-		kunwind_tool_error("%s: %s", path, strerror(error));
+		kunwind_tool_error("%s: %s%s", path, strerror(error), error == EACCES && !geteuid() ?
+				   ": root follows no link of another user" : "");
 	}
 }
 
@@ -141,21 +139,22 @@ bool outdir_open(struct outdir *out, const char *path)
 	sigset_t old;
 	int error;
 
-	out->path = path;
+	*out = (struct outdir){ .path = path, .in = -1, .dir = -1, .above = -1 };
 	if (kunwind_tool_is_empty(path))
 		return false;
-	if (snprintf(out->inside, sizeof(out->inside), "%s/" INSIDE, path) >= (int)sizeof(out->inside)) {
-		report(path, ENAMETOOLONG);
-		return false;
-	}
 	kunwind_block_signals(&old);
-	out->made = !mkdir(path, 0777);
-	error = out->made || errno == EEXIST ? take(out) : errno;
+	error = find(out);
+	if (!error) {
+		out->made = !mkdirat(out->above, out->base, 0777);
+		error = out->made || errno == EEXIST ? take(out) : errno;
+	}
 	if (!error) {
 		open_one = out;
 		kunwind_at_end(remove_open);
-	} else if (out->made) {
-		rmdir(path);
+	} else {
+		if (out->made)
+			unlinkat(out->above, out->base, AT_REMOVEDIR);
+		close_all(out);
 	}
 	kunwind_unblock_signals(&old);
 	if (error)
@@ -163,21 +162,24 @@ bool outdir_open(struct outdir *out, const char *path)
 	return !error;
 }
 
-/* Returns an errno. */
-static int move_up(const struct outdir *out)
+static bool move_one(int dir, const char *name, void *data)
 {
-	DIR *dir = opendir(out->inside);
-	struct dirent *entry;
-	int error = dir ? 0 : errno;
+	const struct outdir *out = data;
 
-	while (!error && (entry = readdir(dir))) {
-		if (!is_dot(entry->d_name) &&
-		    renameat(dirfd(dir), entry->d_name, out->dir, entry->d_name))
-			error = errno;
-	}
-	if (dir)
-		closedir(dir);
-	return error ? error : unlinkat(out->dir, INSIDE, AT_REMOVEDIR) ? errno : 0;
+	return !renameat(dir, name, out->dir, name);
+}
+
+/* Returns an errno. */
+static int move_up(struct outdir *out)
+{
+	int trace = kunwind_dir_at(out->in, TRACE), error = 0;
+
+	if (trace < 0)
+		return errno;
+	if (!kunwind_dir_each(trace, move_one, out))
+		error = errno;
+	close(trace);
+	return error;
 }
 
 bool outdir_close(struct outdir *out, bool ok)
@@ -188,9 +190,9 @@ bool outdir_close(struct outdir *out, bool ok)
 	kunwind_block_signals(&old);
 	error = ok ? move_up(out) : 0;
 	if (ok && !error)
-		open_one = NULL;
+		out->made = false;	/* it stays */
 	remove_open();
-	close(out->dir);
+	close_all(out);
 	kunwind_unblock_signals(&old);
 	if (error)
 		kunwind_tool_error("%s: %s", out->path, strerror(error));

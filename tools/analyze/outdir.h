@@ -10,9 +10,13 @@
 
 struct outdir {
 	const char *path;		/* as the user named it */
-	char inside[PATH_MAX];		/* where to write: a directory to be made in it */
+	char inside[48];		/* where to write: a directory to be made in "in" */
+	int in;				/* a directory inside, to which no other user can write */
+	/* private to outdir.c */
 	bool made;			/* it did not exist */
 	int dir;			/* open, and locked with flock(2) */
+	int above;			/* the directory that has it under the name "base" */
+	char base[NAME_MAX + 1];
 };
 
 /*
@@ -23,7 +27,7 @@ struct outdir {
 bool outdir_open(struct outdir *out, const char *path);
 
 /*
- * Moves what was written from @inside to the directory itself. @ok: false removes
+ * Moves what was written to the directory itself. @ok: false removes
  * it, and the directory if it did not exist. Returns @ok, or false after a message.
  */
 bool outdir_close(struct outdir *out, bool ok);

@@ -13,12 +13,11 @@
  * if the temporary file cannot get FILE's owner, group and mode. A file that
  * the user may not write is never replaced, although rename() would do so.
  *
- * Symbolic links in the last component are followed here, because rename()
- * would replace them. A link of another user in a sticky directory that all may
- * write (/tmp) is refused, as the kernel does with fs.protected_symlinks.
+ * Symbolic links are followed here (dir.c), because rename() would replace them, and
+ * because root must not follow those of other users.
  *
- * Not kept by a replacement: access control lists, other extended attributes
- * and hard links; the other names keep the old content.
+ * Not kept by a replacement: access control lists, other extended attributes and
+ * hard links; the other names keep the old content, and set-user-ID and set-group-ID.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,6 +30,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "dir.h"
 #include "outfile.h"
 #include "trace/at_end.h"
 #include "tool.h"
@@ -51,6 +51,9 @@ static const char *advice(int error)
 	case EPIPE:
 		return "; its reader ended too early";
 	case EACCES:
+		if (!geteuid())
+			return "; root uses no link or FIFO of another user: name another file";
+		/* fallthrough */
 	case EPERM:
 	case EROFS:
 		return "; name a file that you may write, or use sudo";
@@ -111,17 +114,6 @@ static void handle_write_errors(void)
 
 /* ------------------------------------------------------------ the target */
 
-/* Returns whether a link may be followed, as fs.protected_symlinks decides. */
-static bool may_follow(int dir, const char *base)
-{
-	struct stat parent, link;
-
-	if (fstat(dir, &parent) || fstatat(dir, base, &link, AT_SYMLINK_NOFOLLOW))
-		return false;
-	return (parent.st_mode & (S_ISVTX | S_IWOTH)) != (S_ISVTX | S_IWOTH) ||
-	       link.st_uid == geteuid() || link.st_uid == parent.st_uid;
-}
-
 static bool is_proc(int dir)
 {
 	struct statfs fs;
@@ -141,54 +133,11 @@ static int own_descriptor(int dir, const char *base)
 	return (int)number;
 }
 
-/* Opens the directory in @path, relative to out->dir, and copies the rest to out->base. */
-static int enter(struct outfile *out, char *path)
-{
-	char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
-	int dir;
-
-	if (!*path)
-		return ENOENT;
-	if (!*base)
-		return EISDIR;
-	if (strlen(base) >= sizeof(out->base))
-		return ENAMETOOLONG;
-	strcpy(out->base, base);
-	*base = '\0';
-	dir = openat(out->dir, slash ? path : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0)
-		return errno;
-	if (out->dir >= 0)
-		close(out->dir);
-	out->dir = dir;
-	return 0;
-}
-
 /* Follows links, and sets out->dir and out->base to their target. Returns an errno. */
 static int find(struct outfile *out)
 {
-	enum { MAX_LINKS = 40 };	/* as in the kernel */
-	char name[PATH_MAX];
-	ssize_t size;
-	int links, error;
-
-	if (strlen(out->path) >= sizeof(name))
-		return ENAMETOOLONG;
-	strcpy(name, out->path);
-	for (links = 0; links <= MAX_LINKS; links++) {
-		error = enter(out, name);
-		if (error || is_proc(out->dir))	/* its links are not paths */
-			return error;
-		size = readlinkat(out->dir, out->base, name, sizeof(name));
-		if (size < 0)
-			return errno == EINVAL || errno == ENOENT ? 0 : errno;
-		if (size == sizeof(name))
-			return ENAMETOOLONG;
-		name[size] = '\0';
-		if (!may_follow(out->dir, out->base))
-			return EACCES;
-	}
-	return ELOOP;
+	out->dir = kunwind_dir_find(out->path, out->base, sizeof(out->base));
+	return out->dir < 0 ? errno : !strcmp(out->base, ".") ? EISDIR : 0;
 }
 
 /* ------------------------------------------------------------ temporary files */
@@ -271,7 +220,8 @@ static bool adopt(int fd, const struct stat *existing)
 	if ((own.st_uid != existing->st_uid || own.st_gid != existing->st_gid) &&
 	    fchown(fd, existing->st_uid, existing->st_gid))
 		return false;
-	return !fchmod(fd, existing->st_mode & 07777);	/* after fchown(), which clears bits */
+	/* after fchown(), which clears bits; a link to a program must not give them to this text */
+	return !fchmod(fd, existing->st_mode & (existing->st_nlink > 1 ? 01777 : 07777));
 }
 
 static bool is_mount_point(int fd)
@@ -307,6 +257,30 @@ static int open_existing(struct outfile *out)
 	return 0;
 }
 
+/*
+ * Opens the file that out->dir and out->base name, for writing. Root does not wait for the
+ * reader of a FIFO that belongs to another user.
+ */
+static int open_base(const struct outfile *out, int flags)
+{
+	int handle = openat(out->dir, out->base, O_PATH | O_NOFOLLOW | O_CLOEXEC), fd;
+	struct stat st;
+	char path[48];
+
+	if (handle < 0)
+		return -1;
+	if (fstat(handle, &st) || (S_ISFIFO(st.st_mode) && !geteuid() && st.st_uid)) {
+		close(handle);
+		errno = EACCES;
+		return -1;
+	}
+	/* what was checked, not what has this name now */
+	snprintf(path, sizeof(path), OWN_DESCRIPTORS "/%d", handle);
+	fd = open(path, flags);
+	close(handle);
+	return fd;
+}
+
 /* Sets out->fd. Returns an errno. */
 static int open_target(struct outfile *out)
 {
@@ -314,16 +288,16 @@ static int open_target(struct outfile *out)
 
 	if (error)
 		return error;
-	if (!is_proc(out->dir))
-		flags |= O_NOFOLLOW;
-	else
+	if (is_proc(out->dir))
 		own = own_descriptor(out->dir, out->base);
 	if (own >= 0) {
 		/* opening it again would lose its position, and fail for a socket */
 		out->fd = fcntl(own, F_DUPFD_CLOEXEC, 3);
 		return out->fd < 0 ? errno : 0;
 	}
-	out->fd = openat(out->dir, out->base, flags);
+	out->fd = is_proc(out->dir) || access(OWN_DESCRIPTORS, X_OK) ?
+		openat(out->dir, out->base, flags | (is_proc(out->dir) ? 0 : O_NOFOLLOW)) :
+		open_base(out, flags);
 	if (out->fd >= 0)
 		return open_existing(out);
 	if (errno != ENOENT)

@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "dir.h"
 #include "options.h"
 #include "real.h"
 #include "saved.h"
@@ -109,9 +109,10 @@ static bool current_session(char *name, size_t size)
 }
 
 /* Returns the text of a file, which the caller frees; NULL on any error. */
-static char *read_file(const char *path)
+static char *read_file(int dir, const char *name)
 {
-	FILE *file = fopen(path, "re");
+	int fd = kunwind_dir_file(dir, name, false);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 	char *text = NULL;
 	size_t size = 0;
 
@@ -127,8 +128,8 @@ static char *read_file(const char *path)
 
 char *saved_session(struct options_general *general, const char *session)
 {
-	const char *tmp = getenv("TMPDIR");
-	char dir[4096], path[4400], option[4200], current[512];
+	struct kunwind_dir_temporary dir;
+	char name[300], option[PATH_MAX + 32], current[512];
 	char **args = general->argv + general->nr, *text = NULL;
 
 	if (!session) {
@@ -136,19 +137,17 @@ char *saved_session(struct options_general *general, const char *session)
 			return NULL;
 		session = current;
 	}
-	snprintf(dir, sizeof(dir), "%s/kunwind-lttng-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	if (!mkdtemp(dir))
+	if (!kunwind_dir_temporary_make(&dir, "kunwind-lttng"))
 		return NULL;
-	snprintf(option, sizeof(option), "--output-path=%s", dir);
+	snprintf(option, sizeof(option), "--output-path=%s", dir.path);
 	*args++ = (char *)"save";
 	*args++ = option;
 	*args++ = (char *)"--";
 	*args++ = (char *)session;
 	*args = NULL;
-	snprintf(path, sizeof(path), "%s/%.255s.lttng", dir, session);
+	snprintf(name, sizeof(name), "%.255s.lttng", session);
 	if (!real_run(general->argv, REAL_HIDDEN, NULL, 0))
-		text = read_file(path);
-	unlink(path);
-	rmdir(dir);
+		text = read_file(dir.fd, name);
+	kunwind_dir_temporary_remove(&dir);
 	return text;
 }

@@ -140,27 +140,33 @@ static bool read_all(struct kunwind_packets *packets, const uint8_t *map)
 	return true;
 }
 
-bool kunwind_packets_read(struct kunwind_packets *packets, const char *path)
+bool kunwind_packets_read_fd(struct kunwind_packets *packets, int fd)
 {
-	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);	/* a FIFO would block */
 	void *map = MAP_FAILED;
 	struct stat st;
 	bool ok = false;
 
 	memset(packets, 0, sizeof(*packets));
-	if (fd < 0)
-		return false;
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_size) {
 		packets->size = (uint64_t)st.st_size;
 		map = mmap(NULL, packets->size, PROT_READ, MAP_PRIVATE, fd, 0);
 	}
-	close(fd);
 	if (map != MAP_FAILED) {
 		ok = read_all(packets, map);
 		munmap(map, packets->size);
 	}
 	if (!ok)
 		kunwind_packets_free(packets);
+	return ok;
+}
+
+bool kunwind_packets_read(struct kunwind_packets *packets, const char *path)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);	/* a FIFO would block */
+	bool ok = kunwind_packets_read_fd(packets, fd);
+
+	if (fd >= 0)
+		close(fd);
 	return ok;
 }
 

@@ -33,6 +33,9 @@ bool kunwind_packets_begin(const void *bytes, size_t nr);
  * other than LTTng are not found.
  */
 bool kunwind_packets_read(struct kunwind_packets *packets, const char *path);
+
+/* The same for an open file. */
+bool kunwind_packets_read_fd(struct kunwind_packets *packets, int fd);
 void kunwind_packets_free(struct kunwind_packets *packets);
 
 /*

@@ -24,10 +24,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "at_end.h"
+#include "dir.h"
 #include "packets.h"
 #include "tool.h"
 #include "view.h"
@@ -37,91 +37,61 @@
 /* Changed only while signals are blocked. */
 static struct view {
 	struct view *next;
-	char *path;
+	struct kunwind_dir_temporary dir;
+	int index;		/* descriptor of the directory in it */
 } *views;
-
-/*
- * Removes a directory, and the files and the directories in it. @levels: of
- * directories; a view has two.
- */
-static void remove_directory(int at, const char *name, int levels)
-{
-	_Alignas(struct dirent64) char entries[2048];
-	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	bool removed = fd >= 0;
-	long size, next;
-
-	/* entries may be passed over while others are removed */
-	while (removed) {
-		removed = false;
-		lseek(fd, 0, SEEK_SET);
-		while ((size = syscall(SYS_getdents64, fd, entries, sizeof(entries))) > 0) {
-			for (next = 0; next < size; ) {
-				struct dirent64 *entry = (struct dirent64 *)(entries + next);
-
-				next += entry->d_reclen;
-				if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
-					continue;
-				if (!unlinkat(fd, entry->d_name, 0))
-					removed = true;
-				else if (levels > 1)
-					remove_directory(fd, entry->d_name, levels - 1);
-			}
-		}
-	}
-	if (fd >= 0)
-		close(fd);
-	unlinkat(at, name, AT_REMOVEDIR);
-}
 
 static void remove_views(void)
 {
 	struct view *view;
 
 	for (view = views; view; view = view->next)
-		remove_directory(AT_FDCWD, view->path, 2);
+		kunwind_dir_temporary_remove(&view->dir);
 }
 
-/* Makes a directory as mkdtemp(3), which is removed when the program ends. */
-static bool make_temporary(char *path)
+/* Makes a directory, which is removed when the program ends. */
+static bool make_temporary(struct view *view)
 {
-	struct view *view = malloc(sizeof(*view));
 	sigset_t old;
 	bool made;
 
-	if (!view)
-		return false;
 	kunwind_at_end(remove_views);
 	kunwind_block_signals(&old);
-	made = mkdtemp(path);
+	made = kunwind_dir_temporary_make(&view->dir, "kunwind");
 	if (made) {
-		*view = (struct view){ .next = views, .path = path };
+		view->next = views;
 		views = view;
 	}
 	kunwind_unblock_signals(&old);
-	if (!made)
-		free(view);
 	return made;
+}
+
+static void free_view(struct view *view)
+{
+	struct view **at = &views;
+	sigset_t old;
+
+	kunwind_block_signals(&old);
+	while (*at && *at != view)
+		at = &(*at)->next;
+	if (*at) {
+		*at = view->next;
+		kunwind_dir_temporary_remove(&view->dir);
+	}
+	kunwind_unblock_signals(&old);
+	if (view->index >= 0)
+		close(view->index);
+	free(view);
 }
 
 void kunwind_view_free(char *path)
 {
-	struct view **at = &views, *view;
-	sigset_t old;
+	struct view *view = views;
 
-	if (!path)
-		return;
-	kunwind_block_signals(&old);
-	while (*at && (*at)->path != path)
-		at = &(*at)->next;
-	view = *at;
-	if (view) {
-		*at = view->next;
-		remove_directory(AT_FDCWD, path, 2);
-	}
-	kunwind_unblock_signals(&old);
-	free(view);
-	free(path);
+	while (view && view->dir.path != path)
+		view = view->next;
+	if (view)
+		free_view(view);
 }
 
 /* ------------------------------------------------------------ making */
@@ -144,41 +114,55 @@ static bool failed(const char *path)
 	return false;
 }
 
-static char *make_directory(void)
+static struct view *make_view(void)
 {
-	const char *tmp = getenv("TMPDIR");
-	char *view = join(tmp && *tmp ? tmp : "/tmp", "kunwind-", "XXXXXX"), *index;
+	struct view *view = calloc(1, sizeof(*view));
 
-	if (!view)
+	if (!view) {
+		kunwind_tool_error("out of memory");
 		return NULL;
-	index = make_temporary(view) ? join(view, "index", "") : NULL;
-	if (index && !mkdir(index, 0700)) {
-		free(index);
-		return view;
 	}
-	failed(view);
-	free(index);
-	kunwind_view_free(view);
+	view->index = -1;
+	if (make_temporary(view) && !mkdirat(view->dir.fd, "index", 0700))
+		view->index = kunwind_dir_at(view->dir.fd, "index");
+	if (view->index >= 0)
+		return view;
+	failed(view->dir.path);
+	free_view(view);
 	return NULL;
 }
 
-/* Returns whether "view/NAME.end" was made as a link to "dir/NAME.end", if there is one. */
-static bool link_file(const char *dir, const char *view, const char *name, const char *end)
+/* Returns whether @at/NAME was made as a link to "dir/NAME", if there is one. */
+static bool link_file(const char *dir, const struct view *view, int at, const char *name)
 {
-	char *to = join(dir, name, end), *from = join(view, name, end);
-	bool ok = to && from;
+	char *to = join(dir, name, "");
+	bool ok = to;
 
-	if (ok && !access(to, F_OK) && symlink(to, from))
-		ok = failed(from);
+	if (ok && !access(to, F_OK) && symlinkat(to, at, name))
+		ok = failed(view->dir.path);
 	free(to);
-	free(from);
 	return ok;
 }
 
-static bool write_index(const struct kunwind_packets *packets, const char *view, const char *name)
+/* The same for the index of the file @name. */
+static bool link_index(const char *dir, const struct view *view, const char *name)
 {
-	char *sub = join("index", name, ".idx"), *path = sub ? join(view, sub, "") : NULL;
-	FILE *file = path ? fopen(path, "we") : NULL;
+	char *below = join(dir, "index", ""), *index = NULL;
+	bool ok = below && asprintf(&index, "%s.idx", name) >= 0 &&
+		  link_file(below, view, view->index, index);
+
+	free(below);
+	free(index);
+	return ok;
+}
+
+static bool write_index(const struct kunwind_packets *packets, const struct view *view,
+			const char *name)
+{
+	char *index = NULL;
+	int fd = asprintf(&index, "%s.idx", name) < 0 ? -1 :
+		 kunwind_dir_create(view->index, index, 0600);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
 	bool ok = file;
 
 	if (file) {
@@ -186,11 +170,8 @@ static bool write_index(const struct kunwind_packets *packets, const char *view,
 		ok = !ferror(file);
 		ok = !fclose(file) && ok;
 	}
-	if (path && !ok)
-		failed(path);
-	free(sub);
-	free(path);
-	return ok;
+	free(index);
+	return ok || failed(view->dir.path);
 }
 
 /* Has the name the form of LTTng's stream files, CHANNEL_PROCESSOR? */
@@ -222,12 +203,12 @@ static bool is_foreign(const char *dir, const char *name)
 }
 
 /* Adds the file @name of @dir to the view. */
-static bool add_file(const char *dir, const char *view, const char *name, uint64_t *files,
+static bool add_file(const char *dir, const struct view *view, const char *name, uint64_t *files,
 		     uint64_t *bytes)
 {
-	char *path = join(dir, name, ""), *sub = join("index", name, "");
 	struct kunwind_packets packets = { 0 };
-	bool ok = path && sub;
+	char *path = join(dir, name, "");
+	bool ok = path;
 
 	if (ok && is_foreign(dir, name)) {
 		kunwind_tool_error("%s: left out, because it is no part of the trace: move it to another "
@@ -239,13 +220,12 @@ static bool add_file(const char *dir, const char *view, const char *name, uint64
 		*files += 1;
 		*bytes += packets.lost;
 		if (packets.nr)
-			ok = link_file(dir, view, name, "") && write_index(&packets, view, name);
+			ok = link_file(dir, view, view->dir.fd, name) && write_index(&packets, view, name);
 	} else {
-		ok = ok && link_file(dir, view, name, "") && link_file(dir, view, sub, ".idx");
+		ok = ok && link_file(dir, view, view->dir.fd, name) && link_index(dir, view, name);
 	}
 	kunwind_packets_free(&packets);
 	free(path);
-	free(sub);
 	return ok;
 }
 
@@ -282,29 +262,28 @@ static bool is_cut(const char *dir, const char *name)
 	return cut;
 }
 
-bool kunwind_view_new(const char *dir, char **view, uint64_t *files, uint64_t *bytes)
+bool kunwind_view_new(const char *dir, char **path, uint64_t *files, uint64_t *bytes)
 {
 	char real[PATH_MAX];
 	struct dirent **file = NULL;
 	int i, nr = realpath(dir, real) ? scandir(real, &file, NULL, alphasort) : -1;
 	bool cut = false, ok = true;
+	struct view *view = NULL;
 
-	*view = NULL;
 	for (i = 0; i < nr && !cut; i++)
 		cut = is_cut(real, file[i]->d_name) || is_foreign(real, file[i]->d_name);
 	if (cut && is_of_lttng(real)) {
-		*view = make_directory();
-		ok = *view;
+		view = make_view();
+		ok = view;
 	}
 	for (i = 0; i < nr; i++) {
-		if (ok && *view && file[i]->d_type != DT_DIR && file[i]->d_name[0] != '.')
-			ok = add_file(real, *view, file[i]->d_name, files, bytes);
+		if (ok && view && file[i]->d_type != DT_DIR && file[i]->d_name[0] != '.')
+			ok = add_file(real, view, file[i]->d_name, files, bytes);
 		free(file[i]);
 	}
 	free(file);
-	if (!ok) {
-		kunwind_view_free(*view);
-		*view = NULL;
-	}
+	if (!ok && view)
+		free_view(view);
+	*path = ok && view ? view->dir.path : NULL;
 	return ok;
 }
