@@ -104,7 +104,7 @@ int main(void)
 }
 END
 check "the test program compiles" cc -D_GNU_SOURCE -Wall -I ../../tools/record -I ../../tools -I ../../libkunwind/include \
-	-pthread -o "$work/pids" "$work/pids.c" ../../tools/build/record-pids.o
+	-pthread -o "$work/pids" "$work/pids.c" ../../tools/build/record-pids.o ../../tools/build/record-claim.o
 timeout 60 "$work/pids" >"$work/tap"
 is "$?" 0 "the test program ends"
 tap_from "$work/tap"

@@ -2,11 +2,14 @@
 /*
  * pids.c - register running processes for the time of a recording
  *
- * Processes that were registered before stay registered. Children are found by
+ * Processes that were registered before stay registered. If several recordings register
+ * one process, the last of them unregisters it: each has a claim (claim.c) on
+ * /proc/PID/environ, which only those can open who may register the process. Children are found by
  * the chain of parents in /proc. A child whose parent has ended is not found:
  * it stays registered until it ends, which costs some memory of the module.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <kunwind.h>
 #include <poll.h>
 #include <stdio.h>
@@ -16,13 +19,36 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "claim.h"
 #include "pids.h"
 #include "report.h"
 #include "tool.h"
 
+static bool is_in(const int *list, size_t nr, int pid)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		if (list[i] == pid)
+			return true;
+	}
+	return false;
+}
+
+/* What this recording has to do with one process. */
+struct pids_claim {
+	int fd;			/* see claim.h; -1: nothing is shared */
+	bool shared;		/* another recording had registered it */
+	bool ours;		/* recordings have registered it, so the last one unregisters it */
+};
+
 bool pids_add(struct pids *pids, int pid)
 {
-	int *list = reallocarray(pids->pid, (size_t)pids->nr + 1, sizeof(*list));
+	int *list;
+
+	if (is_in(pids->pid, (size_t)pids->nr, pid))
+		return true;
+	list = reallocarray(pids->pid, (size_t)pids->nr + 1, sizeof(*list));
 
 	if (!list)
 		return false;
@@ -61,17 +87,6 @@ static int *read_registered(size_t *nr)
 	return list;
 }
 
-static bool is_in(const int *list, size_t nr, int pid)
-{
-	size_t i;
-
-	for (i = 0; i < nr; i++) {
-		if (list[i] == pid)
-			return true;
-	}
-	return false;
-}
-
 /* Returns the parent of @pid; 0 if it is not known. */
 static int parent_of(int pid)
 {
@@ -94,14 +109,15 @@ static int parent_of(int pid)
 	return parent;
 }
 
-static bool is_descendant(const struct pids *pids, int pid)
+/* Is the process a descendant of one of @list? */
+static bool is_descendant(const int *list, size_t nr, int pid)
 {
 	int steps;
 
 	/* The limit ends a circle, which reused process ids could make. */
 	for (steps = 0; pid > 1 && steps < 1000; steps++) {
 		pid = parent_of(pid);
-		if (is_in(pids->pid, (size_t)pids->nr, pid))
+		if (is_in(list, nr, pid))
 			return true;
 	}
 	return false;
@@ -124,66 +140,145 @@ static int process_of(int tid)
 	return pid;
 }
 
+static int compare(const void *a, const void *b)
+{
+	const int *first = a, *second = b;
+
+	return (*first > *second) - (*first < *second);
+}
+
+/* A descriptor for each process of a claim, and later one for the end of each process. */
+static void allow_files(void)
+{
+	struct rlimit files;
+
+	/* usually 1024 are allowed, and many more after this */
+	if (!getrlimit(RLIMIT_NOFILE, &files)) {
+		files.rlim_cur = files.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+}
+
+/*
+ * Takes the claims, in the order of numbers, because another recorder may do so, too.
+ * Returns false after a message.
+ */
+static bool take_claims(struct pids *pids)
+{
+	char path[32];
+	int i;
+
+	pids->claim = calloc((size_t)pids->nr + 1, sizeof(*pids->claim));
+	if (!pids->claim) {
+		kunwind_tool_error("out of memory");
+		return false;
+	}
+	qsort(pids->pid, (size_t)pids->nr, sizeof(*pids->pid), compare);
+	for (i = 0; i < pids->nr; i++) {
+		snprintf(path, sizeof(path), "/proc/%d/environ", pids->pid[i]);
+		pids->claim[i].fd = open(path, O_RDONLY | O_CLOEXEC);
+		pids->claim[i].shared = claim_take(pids->claim[i].fd) == CLAIM_SHARED;
+	}
+	return true;
+}
+
+/* Registers one process. Returns false after a message. */
+static bool register_one(int pid, unsigned int flags)
+{
+	int process = process_of(pid), err;
+	char what[32];
+
+	/* it can be registered, but no event has it as its process */
+	if (process && process != pid) {
+		kunwind_tool_error("--pid %d: it is a thread of process %d: use --pid %d", pid, process,
+				   process);
+		return false;
+	}
+	err = kunwind_register_pid(pid, flags);
+	if (err) {
+		snprintf(what, sizeof(what), "%d", pid);
+		kunwind_tool_failure(what, err);
+	}
+	return !err;
+}
+
 bool pids_register(struct pids *pids)
 {
 	unsigned int flags = pids->children ? KUNWIND_REGISTER_CHILDREN : 0;
-	char what[32];
-	int i, err, process;
+	struct pids_claim *claim;
+	int i;
 
+	if (!pids->nr)
+		return true;
+	allow_files();
+	if (!take_claims(pids))
+		return false;
+	/* after the claims: then no other recording is about to unregister one */
 	pids->before = read_registered(&pids->nr_before);
 	for (i = 0; i < pids->nr; i++) {
-		/* it can be registered, but no event has it as its process */
-		process = process_of(pids->pid[i]);
-		if (process && process != pids->pid[i]) {
-			kunwind_tool_error("--pid %d: it is a thread of process %d: use --pid %d",
-					   pids->pid[i], process, process);
+		if (!register_one(pids->pid[i], flags))
 			return false;
-		}
-		err = kunwind_register_pid(pids->pid[i], flags);
-		if (err) {
-			snprintf(what, sizeof(what), "%d", pids->pid[i]);
-			kunwind_tool_failure(what, err);
-			return false;
+		claim = &pids->claim[i];
+		claim->ours = claim->shared || !is_in(pids->before, pids->nr_before, pids->pid[i]);
+		if (claim->ours) {
+			claim_share(claim->fd);
+		} else {
+			/* else the next recording would take it for that of a recording */
+			claim_drop(claim->fd);
+			claim->fd = -1;
 		}
 		pids->nr_done = i + 1;
 	}
 	return true;
 }
 
+/* Writes to @list which processes this recording unregisters. Returns how many. */
+static size_t to_unregister(const struct pids *pids, int *list)
+{
+	const struct pids_claim *claim = pids->claim;
+	size_t nr = 0;
+	int i;
+
+	for (i = 0; i < pids->nr_done; i++)
+		if (claim[i].ours && (claim[i].fd < 0 || claim_is_last(claim[i].fd)))
+			list[nr++] = pids->pid[i];
+	return nr;
+}
+
 void pids_unregister(struct pids *pids)
 {
-	size_t nr = 0, i;
-	int *now = pids->children && pids->nr_done ? read_registered(&nr) : NULL;
+	int *list = calloc((size_t)pids->nr + 1, sizeof(*list)), *now = NULL;
+	size_t nr = list ? to_unregister(pids, list) : 0, nr_now = 0, i;
 
-	for (i = 0; i < nr; i++) {
-		if (!is_in(pids->before, pids->nr_before, now[i]) && is_descendant(pids, now[i]))
+	if (pids->children && nr)
+		now = read_registered(&nr_now);
+	for (i = 0; i < nr_now; i++) {
+		if (!is_in(pids->before, pids->nr_before, now[i]) && is_descendant(list, nr, now[i]))
 			kunwind_unregister_pid(now[i]);
 	}
-	for (i = 0; i < (size_t)pids->nr_done; i++) {
-		if (!is_in(pids->before, pids->nr_before, pids->pid[i]))
-			kunwind_unregister_pid(pids->pid[i]);
-	}
+	for (i = 0; i < nr; i++)
+		kunwind_unregister_pid(list[i]);
+	for (i = 0; pids->claim && i < (size_t)pids->nr; i++)
+		claim_drop(pids->claim[i].fd);
+	free(list);
 	free(now);
 	free(pids->before);
+	free(pids->claim);
 	pids->before = NULL;
+	pids->claim = NULL;
+	pids->nr_done = 0;
 }
 
 void pids_wait(const struct pids *pids, int signals, bool forever)
 {
 	struct pollfd *fds = calloc((size_t)pids->nr + 1, sizeof(*fds));
 	struct pollfd alone = { .fd = signals, .events = POLLIN };
-	struct rlimit files;
 	int i, left = 0;
 
 	if (!fds) {
 		while (poll(&alone, 1, -1) == 0)
 			;
 		return;
-	}
-	/* a file descriptor for each process; usually 1024 are allowed, and many more after this */
-	if (!getrlimit(RLIMIT_NOFILE, &files)) {
-		files.rlim_cur = files.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &files);
 	}
 	fds[pids->nr] = alone;
 	for (i = 0; i < pids->nr; i++) {

@@ -2,9 +2,10 @@
 /*
  * sampling.c - set how CPUs are sampled, for the time of a recording
  *
- * The frequency, and whether all tasks are sampled, are parameters of the
- * module, so they hold for all sessions, and only root can set them. A recorder
- * that is killed leaves them as they are.
+ * The frequency, whether all tasks are sampled, and whether all processes are
+ * registered, are parameters of the module, so they hold for all sessions, and only
+ * root can set them (setting.c). A recorder that is killed leaves them as they are,
+ * until the next one ends.
  */
 #include <errno.h>
 #include <kunwind.h>
@@ -17,84 +18,93 @@
 #include "sampling.h"
 #include "tool.h"
 
+#ifndef PARAMETERS
 #define PARAMETERS	"/sys/module/kunwind/parameters/"
+#endif
 
-static bool read_parameter(const char *path, char *value, int size)
+static bool read_parameter(const struct setting_kind *kind, char *value)
 {
-	FILE *file = fopen(path, "re");
-	bool ok = file && fgets(value, size, file);
+	char path[128];
+	FILE *file;
+	bool ok;
 
+	snprintf(path, sizeof(path), PARAMETERS "%s", kind->name);
+	file = fopen(path, "re");
+	ok = file && fgets(value, SETTING_SIZE, file);
 	if (file)
 		fclose(file);
 	value[ok ? strcspn(value, "\n") : 0] = '\0';
 	return ok;
 }
 
-static bool write_parameter(const char *path, const char *value)
+static bool write_parameter(const struct setting_kind *kind, const char *value)
 {
-	FILE *file = fopen(path, "we");
-	bool ok = file && fputs(value, file) >= 0;
+	char path[128];
+	FILE *file;
+	bool ok;
 
+	snprintf(path, sizeof(path), PARAMETERS "%s", kind->name);
+	file = fopen(path, "we");
+	ok = file && fputs(value, file) >= 0;
 	return file && !fclose(file) && ok;
 }
 
-/* Sets a parameter. @before: out, 16 bytes: its old value. */
-static bool set(const char *path, const char *value, char *before)
+static bool register_all(const struct setting_kind *kind, const char *value)
 {
-	char old[16];
+	int err = kunwind_system_wide(*value == 'Y');
 
-	if (!read_parameter(path, old, sizeof(old))) {
-		kunwind_tool_error("%s: %s: this kunwind.ko takes no samples: install the module of "
-				   "this version", path, strerror(errno));
-		return false;
-	}
-	if (!strcmp(old, value))
-		return true;
-	if (write_parameter(path, value)) {
-		strcpy(before, old);
-		return true;
-	}
-	kunwind_tool_error("%s: %s: only root can change it from %s to %s: use sudo", path,
-			   strerror(errno), old, value);
-	return false;
+	(void)kind;
+	errno = err < 0 ? -err : 0;
+	return !err;
 }
 
-static bool register_all(struct sampling *sampling)
-{
-	char on[16];
-	int err;
+static const struct setting_kind frequency = { "sample_frequency", read_parameter, write_parameter };
+static const struct setting_kind every_task = { "sample_all", read_parameter, write_parameter };
+static const struct setting_kind system_wide = { "system_wide", read_parameter, register_all };
 
-	if (read_parameter(PARAMETERS "system_wide", on, sizeof(on)) && *on == 'Y')
+/* Sets a parameter. Returns false after a message. */
+static bool set(struct setting *setting, const struct setting_kind *kind, const char *value)
+{
+	switch (setting_begin(setting, kind, value)) {
+	case SETTING_DONE:
 		return true;
-	err = kunwind_system_wide(1);
-	sampling->registered_all = !err;
-	if (err)
-		kunwind_tool_failure("register all processes", err);
-	return !err;
+	case SETTING_UNREADABLE:
+		kunwind_tool_error(PARAMETERS "%s: %s: this kunwind.ko takes no samples: install the "
+				   "module of this version", kind->name, strerror(errno));
+		break;
+	case SETTING_OTHER:
+		kunwind_tool_error("another recording needs the parameter %s to be %s, not %s: use its "
+				   "frequency (-F %s), or wait for its end", kind->name, setting->before,
+				   value, setting->before);
+		break;
+	case SETTING_REFUSED:
+		if (kind == &system_wide)
+			kunwind_tool_failure("register all processes", -errno);
+		else
+			kunwind_tool_error(PARAMETERS "%s: %s: only root can change it from %s to %s: "
+					   "use sudo", kind->name, strerror(errno), setting->before, value);
+		break;
+	}
+	return false;
 }
 
 bool sampling_begin(struct sampling *sampling)
 {
-	char hz[16];
+	char hz[SETTING_SIZE];
 
 	if (!sampling->hz)
 		return true;
 	snprintf(hz, sizeof(hz), "%u", sampling->hz);
-	return set(PARAMETERS "sample_frequency", hz, sampling->frequency) &&
-	       (!sampling->all || (set(PARAMETERS "sample_all", "Y", sampling->every_task) &&
-				   register_all(sampling)));
+	return set(&sampling->frequency, &frequency, hz) &&
+	       (!sampling->all || (set(&sampling->every_task, &every_task, "Y") &&
+				   set(&sampling->system_wide, &system_wide, "Y")));
 }
 
 void sampling_restore(struct sampling *sampling)
 {
-	if (*sampling->frequency)
-		write_parameter(PARAMETERS "sample_frequency", sampling->frequency);
-	if (*sampling->every_task)
-		write_parameter(PARAMETERS "sample_all", sampling->every_task);
-	if (sampling->registered_all)
-		kunwind_system_wide(0);
-	*sampling->frequency = *sampling->every_task = '\0';
-	sampling->registered_all = false;
+	setting_restore(&sampling->frequency);
+	setting_restore(&sampling->every_task);
+	setting_restore(&sampling->system_wide);
 }
 
 /* Returns true once a clock runs, or is refused: then *@why is not "". */

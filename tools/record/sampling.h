@@ -7,15 +7,16 @@
 
 #include <stdbool.h>
 
+#include "setting.h"
+
 #define SAMPLING_DEFAULT_HZ	997
 #define SAMPLING_MOST_HZ	10000
 
 struct sampling {
 	unsigned int hz;	/* 0: no samples */
 	bool all;		/* all tasks, not only those of registered processes */
-	/* private to sampling.c; "": not changed */
-	char frequency[16], every_task[16];
-	bool registered_all;
+	/* private to sampling.c */
+	struct setting frequency, every_task, system_wide;
 };
 
 /*
@@ -25,7 +26,7 @@ struct sampling {
  */
 bool sampling_begin(struct sampling *sampling);
 
-/* Gives the parameters their old values. */
+/* Gives the parameters their old values, if no other recording needs these. */
 void sampling_restore(struct sampling *sampling);
 
 /* Prints a message on stderr if nothing takes samples. Call it while the session runs. */
