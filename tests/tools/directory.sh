@@ -96,7 +96,7 @@ int main(void)
 }
 END
 check "the test program compiles" cc -D_GNU_SOURCE -Wall -I ../../tools/record -I ../../tools -I ../../libkunwind/include \
-	-o "$work/directory" "$work/directory.c" ../../tools/build/record-directory.o
+	-o "$work/directory" "$work/directory.c" ../../tools/build/record-directory.o ../../tools/build/dir.o
 mkdir "$work/in"
 (cd "$work/in" && timeout 60 ../directory) >"$work/tap"
 is "$?" 0 "the test program ends"

@@ -96,10 +96,11 @@ bool session_stop(struct session *s, uint64_t *lost)
 }
 
 int snapshot_command(int argc, char **argv) { (void)argc, (void)argv; return 1; }
-bool snapshot_take(const char *session, const char *dir, char *path, size_t size)
+bool snapshot_take(const char *session, int dir, const char *path, struct snapshot *snapshot)
 {
 	(void)session;
-	snprintf(path, size, "%s", dir);
+	snapshot->dir = dup(dir);
+	snprintf(snapshot->path, sizeof(snapshot->path), "%s", path);
 	return true;
 }
 
@@ -135,12 +136,12 @@ int triggers_begin(struct triggers *triggers, const char *session, const char *f
 	return triggers->pipe[0];
 }
 
-void triggers_end(struct triggers *triggers) { (void)triggers; removed = true; }
+bool triggers_end(struct triggers *triggers) { (void)triggers; removed = true; return true; }
 END_C
 objects=()
-for name in main workload flight expression directory disk pids symbols usage; do objects+=("$tools/build/record-$name.o"); done
+for name in main options events closing watchdog claim workload flight expression directory disk pids symbols usage; do objects+=("$tools/build/record-$name.o"); done
 check "the test program compiles" cc -D_GNU_SOURCE -Wall -I "$tools/record" -I "$tools" -I "$tools/../libkunwind/include" \
-	-pthread -o "$work/recorder" "$work/recorder.c" "${objects[@]}" "$tools"/build/trace-{kallsyms,packets}.o "$tools/build/tool.o" -lz
+	-pthread -o "$work/recorder" "$work/recorder.c" "${objects[@]}" "$tools"/build/trace-{kallsyms,packets}.o "$tools"/build/{dir,tool}.o -lz
 cd "$work" || exit 1
 
 # record OPTION...: runs the recorder for at most 60 s; sets $status and $err

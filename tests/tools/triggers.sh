@@ -136,7 +136,7 @@ int main(void)
 }
 END_C
 check "the test program compiles" cc -D_GNU_SOURCE -Wall -I $tools/record -I $tools -I ../../libkunwind/include -pthread \
-	-o "$work/triggers" "$work/triggers.c" $tools/build/record-{left_over,session_name,expression}.o $tools/build/tool.o -llttng-ctl
+	-o "$work/triggers" "$work/triggers.c" $tools/build/record-{left_over,session_name,expression,watchdog}.o $tools/build/tool.o -llttng-ctl
 timeout 60 "$work/triggers" >"$work/tap"
 is "$?" 0 "the test program ends"
 tap_from "$work/tap"

@@ -7,11 +7,9 @@
  * while a recording starts. So a recording locks the directory until the recording
  * ends. Recordings without a name that start in the same second get different names.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -19,20 +17,22 @@
 #include <unistd.h>
 
 #include "directory.h"
+#include "dir.h"
 #include "tool.h"
 
-bool directory_is_empty(const char *path, const char *except)
+/* Opens the directory above directory->name, and sets directory->base. Returns 0 or an errno. */
+static int find(struct directory *directory)
 {
-	DIR *dir = opendir(path);
-	struct dirent *entry;
-	bool empty = dir != NULL;
+	char name[PATH_MAX];
+	size_t size = strlen(directory->name);
 
-	while (dir && (entry = readdir(dir)))
-		empty = empty && (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
-				  !strcmp(entry->d_name, except));
-	if (dir)
-		closedir(dir);
-	return empty;
+	while (size > 1 && directory->name[size - 1] == '/')
+		size--;
+	if (size >= sizeof(name))
+		return ENAMETOOLONG;
+	snprintf(name, sizeof(name), "%.*s", (int)size, directory->name);
+	directory->above = kunwind_dir_find(name, directory->base, sizeof(directory->base));
+	return directory->above < 0 ? errno : 0;
 }
 
 /*
@@ -41,26 +41,43 @@ bool directory_is_empty(const char *path, const char *except)
  */
 static int take(struct directory *directory, bool existing)
 {
-	directory->made = !mkdir(directory->name, 0777);
+	int error = find(directory);
+
+	if (error)
+		return error;
+	directory->made = !mkdirat(directory->above, directory->base, 0777);
 	if (!directory->made && (errno != EEXIST || !existing))
 		return errno;
-	directory->lock = open(directory->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	directory->lock = openat(directory->above, directory->base,
+				 O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (directory->lock < 0)
+		return errno;
 	/* some file systems have no locks */
-	if (directory->lock >= 0 && flock(directory->lock, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+	if (flock(directory->lock, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
 		return EBUSY;
-	if (!directory->made && !directory_is_empty(directory->name, ""))
+	if (!kunwind_dir_is_empty(directory->lock, NULL))
 		return ENOTEMPTY;
 	/* LTTng writes with the rights of this user, and would not say what it cannot write */
-	if (faccessat(AT_FDCWD, directory->name, W_OK | X_OK, AT_EACCESS))
+	if (faccessat(directory->lock, ".", W_OK | X_OK, AT_EACCESS))
 		return errno;
-	return realpath(directory->name, directory->path) ? 0 : errno;
+	return kunwind_dir_path(directory->lock, directory->path, sizeof(directory->path)) ? 0 : errno;
 }
 
-static void unlock(struct directory *directory)
+static void close_all(struct directory *directory)
 {
 	if (directory->lock >= 0)
 		close(directory->lock);
-	directory->lock = -1;
+	if (directory->above >= 0)
+		close(directory->above);
+	directory->lock = directory->above = -1;
+}
+
+/* Removes the directory if this recording made it, and nothing is in it. */
+static void remove_made(struct directory *directory)
+{
+	if (directory->made)
+		unlinkat(directory->above, directory->base, AT_REMOVEDIR);
+	directory->made = false;
 }
 
 /* As take(), with a name made from the time; a number follows it if it exists. */
@@ -75,8 +92,10 @@ static int take_new(struct directory *directory)
 	localtime_r(&now, &tm);
 	length = strftime(name, sizeof(name), "kunwind-%Y%m%d-%H%M%S", &tm);
 	directory->name = name;
-	for (i = 2; (error = take(directory, false)) == EEXIST; i++)
+	for (i = 2; (error = take(directory, false)) == EEXIST; i++) {
+		close_all(directory);
 		snprintf(name + length, sizeof(name) - length, "-%d", i);
+	}
 	return error;
 }
 
@@ -84,28 +103,27 @@ bool directory_take(struct directory *directory, const char *name)
 {
 	int error;
 
-	*directory = (struct directory){ .name = name, .lock = -1 };
+	*directory = (struct directory){ .name = name, .lock = -1, .above = -1 };
 	error = name ? take(directory, true) : take_new(directory);
 	if (!error)
 		return true;
-	unlock(directory);
 	if (error == EBUSY)
 		kunwind_tool_error("%s: another recording writes there: name another directory (-o)",
 				   directory->name);
-	else if (error == ENOTEMPTY)
+	else if (error == ENOTEMPTY || error == ENOTDIR)
 		kunwind_tool_error("%s: is there already and not an empty directory: name another (-o)",
 				   directory->name);
 	else
-		kunwind_tool_error("%s: %s", directory->name, strerror(error));
-	if (directory->made)
-		rmdir(directory->name);
-	directory->made = false;
+		kunwind_tool_error("%s: %s%s", directory->name, strerror(error),
+				   error == EACCES && !geteuid() ?
+				   ": root follows no link of another user" : "");
+	remove_made(directory);
+	close_all(directory);
 	return false;
 }
 
 void directory_release(struct directory *directory)
 {
-	if (directory->made)
-		rmdir(directory->path);		/* succeeds only if nothing was written */
-	unlock(directory);
+	remove_made(directory);
+	close_all(directory);
 }

@@ -12,7 +12,10 @@ struct directory {
 	const char *name;	/* as the user gave it, or the default one */
 	char path[PATH_MAX];	/* absolute */
 	bool made;		/* it was not there before */
-	int lock;		/* descriptor; -1: none */
+	int lock;		/* descriptor of the directory, which is locked; -1: none */
+	/* private to directory.c */
+	int above;		/* the directory that has it under the name "base"; -1: none */
+	char base[NAME_MAX + 1];
 };
 
 /*
@@ -24,8 +27,5 @@ bool directory_take(struct directory *directory, const char *name);
 
 /* Removes the directory if it was made and nothing was written, and unlocks it. */
 void directory_release(struct directory *directory);
-
-/* Returns whether a directory has no entry, or only @except. */
-bool directory_is_empty(const char *path, const char *except);
 
 #endif /* KUNWIND_RECORD_DIRECTORY_H */

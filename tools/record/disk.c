@@ -7,60 +7,74 @@
  * inside a packet, and which babeltrace2 does not open, or, if the write failed
  * between packets, a file system without space.
  */
-#include <fts.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "dir.h"
 #include "disk.h"
 #include "trace/packets.h"
 
 #define LITTLE	65536	/* bytes of space; a packet is written page by page */
+#define LEVELS	8	/* of directories below that of a trace: host/session/kernel */
 
-/*
- * Returns whether the stream file ends inside a packet. Removes this packet.
- * *@kept: number of whole packets.
- */
-static bool cut(const char *path, size_t *kept)
+struct check {
+	bool cut;	/* a file ended inside a packet */
+	size_t whole;	/* number of whole packets */
+	int levels;
+};
+
+/* Removes a packet that is cut off from the end of the file, and counts the others. */
+static void check_file(struct check *check, int fd)
 {
 	struct kunwind_packets packets;
-	bool lost;
 	int err;
 
-	*kept = 0;
-	if (!kunwind_packets_read(&packets, path))
-		return false;
-	lost = packets.lost;
-	*kept = packets.nr;
+	if (!kunwind_packets_read_fd(&packets, fd))
+		return;
+	check->cut = check->cut || packets.lost;
+	check->whole += packets.nr;
 	/* if it fails, the commands of kunwind can still read the trace */
-	err = lost ? truncate(path, (off_t)packets.end) : 0;
+	err = packets.lost ? ftruncate(fd, (off_t)packets.end) : 0;
 	kunwind_packets_free(&packets);
 	(void)err;
-	return lost;
 }
 
-enum disk disk_check(const char *dir)
+static bool check_name(int dir, const char *name, void *data)
 {
-	char *roots[] = { (char *)dir, NULL };
-	FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
-	size_t whole = 0, kept;
-	struct statvfs fs;
-	bool full = false;
-	FTSENT *entry;
+	struct check *check = data, below = *check;
+	int fd;
 
-	while (fts && (entry = fts_read(fts))) {
-		if (entry->fts_info == FTS_D && !strcmp(entry->fts_name, "index"))
-			fts_set(fts, entry, FTS_SKIP);
-		if (entry->fts_info != FTS_F || !strcmp(entry->fts_name, "metadata"))
-			continue;
-		full = cut(entry->fts_accpath, &kept) || full;
-		whole += kept;
+	if (!strcmp(name, "metadata"))
+		return true;
+	fd = kunwind_dir_file(dir, name, true);
+	if (fd >= 0) {
+		check_file(check, fd);
+		close(fd);
+		return true;
 	}
-	if (fts)
-		fts_close(fts);
-	if (!full && (statvfs(dir, &fs) || (uint64_t)(geteuid() ? fs.f_bavail : fs.f_bfree) *
-			fs.f_frsize >= LITTLE))
+	if (!check->levels || !strcmp(name, "index"))
+		return true;
+	fd = kunwind_dir_at(dir, name);
+	if (fd < 0)
+		return true;
+	below.levels--;
+	kunwind_dir_each(fd, check_name, &below);
+	check->cut = below.cut;
+	check->whole = below.whole;
+	close(fd);
+	return true;
+}
+
+enum disk disk_check(int dir)
+{
+	struct check check = { .levels = LEVELS };
+	struct statvfs fs;
+
+	kunwind_dir_each(dir, check_name, &check);
+	if (!check.cut && (fstatvfs(dir, &fs) || (uint64_t)(geteuid() ? fs.f_bavail : fs.f_bfree) *
+			   fs.f_frsize >= LITTLE))
 		return DISK_ENOUGH;
-	return whole ? DISK_FULL : DISK_FULL_EMPTY;
+	return check.whole ? DISK_FULL : DISK_FULL_EMPTY;
 }

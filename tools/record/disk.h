@@ -12,9 +12,11 @@ enum disk {
 };
 
 /*
- * Returns whether the disk was full while the trace in @dir was written. Cuts
- * stream files to their whole packets, so that every reader opens the trace.
+ * Returns whether the disk was full while the trace in the directory @dir, a descriptor, was
+ * written. Cuts stream files to their whole packets, so that every reader opens
+ * the trace. Files that belong to another user, or have several names, are neither
+ * read nor cut.
  */
-enum disk disk_check(const char *dir);
+enum disk disk_check(int dir);
 
 #endif /* KUNWIND_RECORD_DISK_H */

@@ -32,6 +32,7 @@
 #include "snapshot.h"
 #include "symbols.h"
 #include "tool.h"
+#include "watchdog.h"
 
 #define DEFAULT_BUFFER	(UINT64_C(1) << 20)
 #define LEAST_BUFFER	(UINT64_C(256) << 10)	/* a stack takes up to 37 KB of a quarter */
@@ -71,6 +72,9 @@ void flight_free(struct flight *flight)
 {
 	size_t i;
 
+	/* another thread still reads the expressions */
+	if (flight->listens)
+		return;
 	for (i = 0; i < flight->triggers.nr; i++)
 		expression_free(&flight->triggers.expression[i]);
 	free(flight->triggers.expression);
@@ -138,28 +142,41 @@ static void print_json(const struct flight *flight, const char *key, const char 
 	free(line);
 }
 
-/* Returns whether the snapshot was taken. */
-static bool take(struct flight *flight, const char *why)
+/* Reports a snapshot that was taken. */
+static void report(const struct flight *flight, const char *path, const char *why)
 {
-	char path[4608], more[64] = "";
+	char more[64] = "";
 
-	if (!snapshot_take(flight->session, flight->dir, path, sizeof(path))) {
-		flight->failed++;
-		return false;
-	}
-	flight->taken++;
-	if (flight->kernel)
-		symbols_save(path);
 	if (flight->json) {
 		print_json(flight, "snapshot", path, why);
-		return true;
+		return;
 	}
 	if (flight->suppressed)
 		snprintf(more, sizeof(more), "; %" PRIu64 " firings had no snapshot so far",
 			 flight->suppressed);
 	if (!flight->quiet)
 		kunwind_tool_error("%s: %s%s", path, why, more);
-	return true;
+}
+
+/* Returns whether the snapshot was taken. */
+static bool take(struct flight *flight, const char *why)
+{
+	struct snapshot snapshot;
+	bool taken = snapshot_take(flight->session, flight->dir, flight->path, &snapshot);
+
+	if (taken) {
+		flight->taken++;
+		watchdog_wait("the disk", "save the kernel's symbols", WATCH_ANY);
+		if (flight->kernel)
+			symbols_save(snapshot.dir, snapshot.path);
+		report(flight, snapshot.path, why);
+	} else {
+		flight->failed++;
+	}
+	if (snapshot.dir >= 0)
+		close(snapshot.dir);
+	watchdog_idle();
+	return taken;
 }
 
 static void handle_firing(struct flight *flight, const struct firing *firing, uint64_t *next)
@@ -243,23 +260,24 @@ static void *flight_thread(void *data)
 	}
 }
 
-bool flight_begin(struct flight *flight, const char *session, const char *dir, const char *filter,
-		  uint64_t buffer)
+bool flight_begin(struct flight *flight, const char *session, const struct directory *dir,
+		  const char *filter, uint64_t buffer)
 {
 	uint64_t memory = memory_of(buffer);
 	char what[160];
 	sigset_t set;
 
 	flight->session = session;
-	flight->dir = dir;
+	flight->dir = dir->lock;
+	flight->path = dir->path;
 	flight->firings = flight->triggers.nr ? triggers_begin(&flight->triggers, session, filter) : -1;
 	if (flight->triggers.nr && flight->firings < 0)
 		return false;
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR1);
 	flight->signals = signalfd(-1, &set, SFD_CLOEXEC);
-	if (pipe2(flight->stop, O_CLOEXEC) ||
-	    pthread_create(&flight->thread, NULL, flight_thread, flight)) {
+	if (flight->signals < 0 || pipe2(flight->stop, O_CLOEXEC) ||
+	    (errno = pthread_create(&flight->thread, NULL, flight_thread, flight))) {
 		kunwind_tool_error("cannot take snapshots: %s", strerror(errno));
 		return false;
 	}
@@ -267,10 +285,10 @@ bool flight_begin(struct flight *flight, const char *session, const char *dir, c
 	snprintf(what, sizeof(what), "recording into %" PRIu64 " KB of memory, for %" PRIu64 " processors",
 		 memory >> 10, processors());
 	if (flight->json)
-		print_json(flight, "flight", dir, what);
+		print_json(flight, "flight", dir->path, what);
 	else if (!flight->quiet)
 		kunwind_tool_error("%s; snapshots go to %s. To take one: kunwind snapshot, or kill -USR1 %d",
-				   what, dir, (int)getpid());
+				   what, dir->path, (int)getpid());
 	return true;
 }
 
@@ -288,5 +306,5 @@ void flight_end(struct flight *flight, int killed)
 		pthread_join(flight->thread, NULL);
 		flight->started = false;
 	}
-	triggers_end(&flight->triggers);
+	flight->listens = !triggers_end(&flight->triggers);
 }

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "directory.h"
 #include "triggers.h"
 
 struct flight {
@@ -22,11 +23,12 @@ struct flight {
 	/* results */
 	uint64_t taken, failed, suppressed;
 	/* private to flight.c */
-	const char *session, *dir;
-	int firings, signals, stop[2];
+	const char *session, *path;
+	int dir, firings, signals, stop[2];
 	uint64_t triggered;	/* those of "taken" that triggers have taken */
 	bool started;
 	bool expecting, came;	/* the firing for a signal that has killed the command */
+	bool listens;		/* triggers_end() has failed */
 	pthread_t thread;
 };
 
@@ -47,8 +49,8 @@ uint64_t flight_buffer(const struct flight *flight);
  * @session and @dir stay valid until flight_end(). Returns false after a message
  * on stderr.
  */
-bool flight_begin(struct flight *flight, const char *session, const char *dir, const char *filter,
-		  uint64_t buffer);
+bool flight_begin(struct flight *flight, const char *session, const struct directory *dir,
+		  const char *filter, uint64_t buffer);
 
 /*
  * Waits for firings that are under way, and ends the thread. @killed: the signal

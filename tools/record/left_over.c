@@ -23,6 +23,7 @@
 #include "session_name.h"
 #include "tool.h"
 #include "triggers.h"
+#include "watchdog.h"
 
 #define PROGRAM	"kunwind-record"
 
@@ -60,8 +61,10 @@ static bool is_left_over(const char *name)
 static void for_each(void (*fn)(const struct lttng_session *session))
 {
 	struct lttng_session *sessions = NULL;
-	int i, nr = lttng_list_sessions(&sessions);
+	int i, nr;
 
+	watchdog_wait(WATCH_DAEMON, "list sessions", WATCH_USUAL);
+	nr = lttng_list_sessions(&sessions);
 	for (i = 0; i < nr; i++) {
 		if (is_left_over(sessions[i].name))
 			fn(&sessions[i]);
@@ -83,8 +86,10 @@ void left_over_print(void)
 
 static void end(const struct lttng_session *session)
 {
-	int err = lttng_destroy_session(session->name);
+	int err;
 
+	watchdog_wait(WATCH_DAEMON, "end a session that is left over", WATCH_USUAL);
+	err = lttng_destroy_session(session->name);
 	if (err < 0)
 		kunwind_tool_error("the session %s was left by a recorder that was killed, and cannot "
 				   "be ended: %s (try: sudo lttng destroy %s)", session->name,

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "interrupt_events.h"
@@ -24,6 +25,7 @@
 #include "session.h"
 #include "session_name.h"
 #include "tool.h"
+#include "watchdog.h"
 
 #define CHANNEL		"events"
 #define STACKS_CHANNEL	"stacks"	/* of a flight recorder, for kunwind_callstack */
@@ -65,6 +67,13 @@ static bool check(const char *what, int code)
 	return code >= 0 || session_failure(what, code);
 }
 
+/* Begins a call of the session daemon. Returns false if a signal asks the program to end. */
+static bool ask(const char *what)
+{
+	watchdog_wait(WATCH_DAEMON, what, WATCH_USUAL);
+	return !watchdog_interrupted();
+}
+
 /*
  * Runs a program with its output hidden. Returns its exit status (127 also if
  * it was not found), or -1.
@@ -92,9 +101,11 @@ bool session_daemon(void)
 {
 	char *daemon[] = { (char *)"lttng-sessiond", (char *)"--daemonize", NULL };
 
+	ask("does it run?");
 	if (lttng_session_daemon_alive() == 1)
 		return true;
 	if (!geteuid()) {
+		ask("start it");
 		/* returns when ready; -1 or 1: another daemon may run */
 		if (run(daemon) == 127) {
 			kunwind_tool_error("lttng-sessiond is not installed: "
@@ -112,6 +123,7 @@ bool session_probe(void)
 	static const char loaded[] = "/sys/module/lttng_probe_kunwind";
 	char *load[] = { (char *)"modprobe", (char *)"-q", (char *)"lttng-probe-kunwind", NULL };
 
+	watchdog_wait("modprobe", load[2], WATCH_USUAL);
 	if (!access(loaded, F_OK) || (!geteuid() && !run(load) && !access(loaded, F_OK)))
 		return true;
 	kunwind_tool_error("the trace will have no mappings, so frames of processes that have ended "
@@ -128,6 +140,10 @@ static bool create_channel(const struct session *session, const char *name, uint
 
 	if (!channel)
 		return session_failure("channel", LTTNG_ERR_NOMEM);
+	if (!ask("make a channel")) {
+		lttng_channel_destroy(channel);
+		return false;
+	}
 	strcpy(channel->name, name);
 	channel->attr.overwrite = session->flight;
 	channel->attr.subbuf_size = buffer;
@@ -186,6 +202,8 @@ bool session_create(struct session *session, const char *to, uint64_t buffer, bo
 	char url[4096 + 16];
 
 	memset(session, 0, sizeof(*session));
+	if (!ask("make a session"))
+		return false;
 	session->flight = flight;
 	session_name(session->name, sizeof(session->name));
 	snprintf(url, sizeof(url), "%s%s", session_is_remote(to) ? "" : "file://", to);
@@ -198,7 +216,7 @@ bool session_create(struct session *session, const char *to, uint64_t buffer, bo
 	session->handle = lttng_create_handle(session->name, &domain);
 	if (!session->handle)
 		return session_failure("session", LTTNG_ERR_NOMEM);
-	if (!create_channels(session, buffer))
+	if (!create_channels(session, buffer) || !ask("list events"))
 		return false;
 	session->nr_syscalls = lttng_list_syscalls(&session->syscalls);
 	session->nr_tracepoints = lttng_list_tracepoints(session->handle, &session->tracepoints);
@@ -210,7 +228,8 @@ bool session_context(struct session *session, int type)
 {
 	struct lttng_event_context context = { .ctx = (enum lttng_event_context_type)type };
 
-	return check("context", lttng_add_context(session->handle, &context, NULL, CHANNEL));
+	return ask("add a context") &&
+	       check("context", lttng_add_context(session->handle, &context, NULL, CHANNEL));
 }
 
 static bool listed(const struct lttng_event *events, int nr, const char *pattern)
@@ -240,9 +259,12 @@ static const char *channel_of(const struct session *session, const char *name)
 static bool enable(struct session *session, enum lttng_event_type type, const char *name,
 		   const char *channel, const char *filter)
 {
-	struct lttng_event *event = lttng_event_create();
+	struct lttng_event *event;
 	int err;
 
+	if (!ask("enable an event"))
+		return false;
+	event = lttng_event_create();
 	if (!event)
 		return session_failure(name, LTTNG_ERR_NOMEM);
 	event->type = type;
@@ -343,7 +365,7 @@ bool session_interrupts(struct session *session, uint64_t buffer)
 
 bool session_start(struct session *session)
 {
-	session->started = check("start", lttng_start_tracing(session->name));
+	session->started = !watchdog_interrupted() && check("start", lttng_start_tracing(session->name));
 	return session->started;
 }
 
@@ -363,11 +385,19 @@ static uint64_t discarded(struct session *session)
 
 bool session_stop(struct session *session, uint64_t *lost)
 {
+	const struct timespec pause = { .tv_nsec = 50000000 };
+	int pending;
+
 	session->started = false;
-	if (!check("stop", lttng_stop_tracing(session->name)))
+	if (!check("stop", lttng_stop_tracing_no_wait(session->name)))
 		return false;
+	/* liblttng-ctl's own wait has no end */
+	watchdog_wait(WATCH_DAEMON, "write the rest of the trace", WATCH_DISK);
+	while ((pending = lttng_data_pending(session->name)) == 1)
+		nanosleep(&pause, NULL);
+	ask("count lost events");
 	*lost = discarded(session);
-	return true;
+	return check("stop", pending);
 }
 
 void session_destroy(struct session *session)

@@ -4,6 +4,9 @@
  *
  * Functions that return bool return false after a message on stderr, which says
  * what is wrong and what to do about it. session_is_remote() is the exception.
+ * Functions that prepare a recording also return false, without a message, if a signal
+ * asks the program to end (watchdog_interrupted()). The caller begins the time limit of
+ * session_start(), session_stop() and session_destroy() (watchdog.h).
  */
 #ifndef KUNWIND_RECORD_SESSION_H
 #define KUNWIND_RECORD_SESSION_H

@@ -7,22 +7,31 @@
  * defines the ids of stacks again: LTTng's "regenerate statedump" starts that
  * (lttng-probes/statedump.c). The module needs some milliseconds for it; two of
  * its parameters say when it is done.
+ *
+ * A recorder and "kunwind snapshot" may take snapshots of one session at the same
+ * time. Each would choose the same number, and find the directory of the other one. So
+ * a lock on a file of the recorder in /proc lets only one of them do so at a time.
  */
-#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <lttng/lttng.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "dir.h"
 #include "disk.h"
 #include "left_over.h"
 #include "session.h"
+#include "session_name.h"
 #include "snapshot.h"
 #include "tool.h"
+#include "watchdog.h"
 
 #define PARAMETERS	"/sys/module/lttng_probe_kunwind/parameters/"
 #define DUMP_SECONDS	30
@@ -45,8 +54,10 @@ static void dump_mappings(const char *session)
 	const struct timespec pause = { .tv_nsec = 2000000 };
 	unsigned int wanted, done;
 	time_t end;
-	int err = lttng_regenerate_statedump(session);
+	int err;
 
+	watchdog_wait(WATCH_DAEMON, "report the mappings again", WATCH_USUAL);
+	err = lttng_regenerate_statedump(session);
 	if (err < 0) {
 		kunwind_tool_error("the mappings are not reported again: %s", lttng_strerror(err));
 		return;
@@ -64,67 +75,110 @@ static void dump_mappings(const char *session)
 	}
 }
 
-/* Returns the highest number of a snapshot in the directory; 0: there is none. */
-static unsigned int last_number(const char *dir)
+static bool raise_number(int dir, const char *name, void *data)
 {
-	DIR *stream = opendir(dir);
-	struct dirent *entry;
-	unsigned int last = 0, number;
+	unsigned int *last = data, number;
+	int end = 0;
 
-	while (stream && (entry = readdir(stream))) {
-		if (sscanf(entry->d_name, PREFIX "%u-", &number) == 1 && number > last)
-			last = number;
-	}
-	if (stream)
-		closedir(stream);
-	return last;
+	(void)dir;
+	if (sscanf(name, PREFIX "%u-%n", &number, &end) == 1 && end && number > *last)
+		*last = number;
+	return true;
 }
 
-/* Finds the directory to whose name LTTng has added the time. */
-static bool find(const char *dir, const char *name, char *path, size_t size)
-{
-	DIR *stream = opendir(dir);
-	struct dirent *entry;
-	bool found = false;
+/* The directory to whose name LTTng has added the time. */
+struct wanted {
+	const char *name;
+	char found[256];
+};
 
-	while (stream && !found && (entry = readdir(stream))) {
-		found = !strncmp(entry->d_name, name, strlen(name)) &&
-			entry->d_name[strlen(name)] == '-';
-		if (found)
-			snprintf(path, size, "%s/%s", dir, entry->d_name);
-	}
-	if (stream)
-		closedir(stream);
-	return found;
+static bool is_wanted(int dir, const char *name, void *data)
+{
+	struct wanted *wanted = data;
+	size_t size = strlen(wanted->name);
+
+	(void)dir;
+	if (strncmp(name, wanted->name, size) || name[size] != '-')
+		return true;
+	snprintf(wanted->found, sizeof(wanted->found), "%s", name);
+	return false;
 }
 
-bool snapshot_take(const char *session, const char *dir, char *path, size_t size)
+static void find(int dir, const char *path, const char *name, struct snapshot *snapshot)
+{
+	struct wanted wanted = { .name = name };
+
+	kunwind_dir_each(dir, is_wanted, &wanted);
+	if (*wanted.found)
+		snapshot->dir = kunwind_dir_at(dir, wanted.found);
+	snprintf(snapshot->path, sizeof(snapshot->path), "%s/%s", path, wanted.found);
+}
+
+/* Writes the snapshot. Returns an error of LTTng. */
+static int write_snapshot(const char *session, const char *path, const char *name)
 {
 	struct lttng_snapshot_output *output = lttng_snapshot_output_create();
-	char name[64];
-	bool found;
 	int err;
 
 	if (!output)
-		return session_failure("snapshot", -LTTNG_ERR_NOMEM);
-	dump_mappings(session);
-	snprintf(name, sizeof(name), PREFIX "%u", last_number(dir) + 1);
+		return -LTTNG_ERR_NOMEM;
 	err = lttng_snapshot_output_set_name(name, output) ?:
-	      lttng_snapshot_output_set_local_path(dir, output);
+	      lttng_snapshot_output_set_local_path(path, output);
+	watchdog_wait(WATCH_DAEMON, "write a snapshot", WATCH_DISK);
 	if (!err)
 		err = lttng_snapshot_record(session, output, 0);
 	lttng_snapshot_output_destroy(output);
-	found = find(dir, name, path, size);
-	if (disk_check(found ? path : dir) != DISK_ENOUGH) {
+	return err;
+}
+
+/* Waits until nobody else takes a snapshot of the session. Returns a descriptor; -1: there is no lock. */
+static int lock(const char *session)
+{
+	char path[32];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/auxv", session_recorder(session));
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	watchdog_wait("another snapshot of this recorder", "wait for its end", WATCH_DISK);
+	while (fd >= 0 && flock(fd, LOCK_EX) && errno == EINTR)
+		;
+	return fd;
+}
+
+static bool take(const char *session, int dir, const char *path, struct snapshot *snapshot)
+{
+	unsigned int last = 0;
+	char name[64];
+	int err;
+
+	dump_mappings(session);
+	kunwind_dir_each(dir, raise_number, &last);
+	snprintf(name, sizeof(name), PREFIX "%u", last + 1);
+	err = write_snapshot(session, path, name);
+	watchdog_wait("the disk", "read the snapshot", WATCH_ANY);
+	find(dir, path, name, snapshot);
+	if (disk_check(snapshot->dir >= 0 ? snapshot->dir : dir) != DISK_ENOUGH) {
 		kunwind_tool_error("%s: disk full: the snapshot is not complete. Free space there",
-				   found ? path : dir);
+				   snapshot->dir >= 0 ? snapshot->path : path);
 		return false;
 	}
 	if (err < 0)
-		return session_failure(dir, err);
-	if (!found)
-		kunwind_tool_error("%s: LTTng wrote no snapshot", dir);
-	return found;
+		return session_failure(path, err);
+	if (snapshot->dir < 0)
+		kunwind_tool_error("%s: LTTng wrote no snapshot", path);
+	return snapshot->dir >= 0;
+}
+
+bool snapshot_take(const char *session, int dir, const char *path, struct snapshot *snapshot)
+{
+	int fd = lock(session);
+	bool ok;
+
+	snapshot->dir = -1;
+	ok = take(session, dir, path, snapshot);
+	if (fd >= 0)
+		close(fd);
+	return ok;
 }
 
 /* Writes the directory of the session's snapshots. Returns false after a message. */
@@ -134,8 +188,10 @@ static bool directory_of(const char *session, char *dir, size_t size)
 	struct lttng_snapshot_output *output;
 	const char *url = NULL;
 
-	int err = lttng_snapshot_list_output(session, &list);
+	int err;
 
+	watchdog_wait(WATCH_DAEMON, "name the directory of snapshots", WATCH_USUAL);
+	err = lttng_snapshot_list_output(session, &list);
 	if (err < 0)
 		return session_failure(session, err);
 	output = lttng_snapshot_output_list_get_next(list);
@@ -158,6 +214,7 @@ static bool find_recorder(const char *wanted, char *name, size_t size)
 	int i, nr, found = 0;
 	char names[1024] = "";
 
+	watchdog_wait(WATCH_DAEMON, "list sessions", WATCH_USUAL);
 	nr = lttng_list_sessions(&sessions);
 	for (i = 0; i < nr; i++) {
 		if (!sessions[i].snapshot_mode || !sessions[i].enabled ||
@@ -199,9 +256,10 @@ int snapshot_command(int argc, char **argv)
 		{ "help", no_argument, NULL, 'h' }, { "json", no_argument, NULL, 'j' },
 		{ NULL, 0, NULL, 0 },
 	};
-	char name[256], dir[4096], path[4608];
+	char name[256], path[4096];
+	struct snapshot snapshot;
 	bool json = false;
-	int c;
+	int c, dir;
 
 	while ((c = getopt_long(argc, argv, "hj", options, NULL)) != -1) {
 		if (c == 'h') {
@@ -218,15 +276,23 @@ int snapshot_command(int argc, char **argv)
 		kunwind_tool_error("one recorder at a time, not also: %s", argv[optind + 1]);
 		return TOOL_FAILED;
 	}
-	if (!find_recorder(optind < argc ? argv[optind] : NULL, name, sizeof(name)) ||
-	    !directory_of(name, dir, sizeof(dir)) || !snapshot_take(name, dir, path, sizeof(path)))
+	if (watchdog_begin(NULL, TOOL_FAILED, NULL) < -1 ||
+	    !find_recorder(optind < argc ? argv[optind] : NULL, name, sizeof(name)) ||
+	    !directory_of(name, path, sizeof(path)))
+		return TOOL_FAILED;
+	dir = kunwind_dir_open(path);
+	if (dir < 0) {
+		kunwind_tool_error("%s: %s", path, strerror(errno));
+		return TOOL_FAILED;
+	}
+	if (!snapshot_take(name, dir, path, &snapshot))
 		return TOOL_FAILED;
 	if (json) {
 		fputs("{\"snapshot\": ", stdout);
-		kunwind_tool_json_string(path);
+		kunwind_tool_json_string(snapshot.path);
 		puts("}");
 	} else {
-		puts(path);
+		puts(snapshot.path);
 	}
 	return kunwind_tool_finish(TOOL_OK);
 }

@@ -8,15 +8,21 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct snapshot {
+	int dir;		/* descriptor of the new directory; -1: there is none */
+	char path[4608];	/* of it */
+};
+
 /**
  * snapshot_take() - write a trace of the last seconds
  * @session: name of the session, which is in snapshot mode
- * @dir: the new directory goes there: snapshot-NUMBER-DATE-TIME-COUNT
- * @path: out: path of the new directory
+ * @dir: a descriptor; the new directory goes there: snapshot-NUMBER-DATE-TIME-COUNT
+ * @path: of @dir, for LTTng and for messages
+ * @snapshot: out; the caller closes its descriptor, also after a failure
  * Return: false after a message on stderr. A full disk leaves an incomplete
  * trace.
  */
-bool snapshot_take(const char *session, const char *dir, char *path, size_t size);
+bool snapshot_take(const char *session, int dir, const char *path, struct snapshot *snapshot);
 
 /* kunwind snapshot. Returns the exit status. */
 int snapshot_command(int argc, char **argv);

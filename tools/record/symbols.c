@@ -9,8 +9,6 @@
  * Cost: 0.5 MB of disk space for the 54,000 functions of Debian 12, and one read of /proc/kallsyms.
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,6 +16,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "dir.h"
 #include "symbols.h"
 #include "tool.h"
 #include "trace/kallsyms.h"
@@ -47,11 +46,11 @@ static bool copy(FILE *from, gzFile to, bool *known)
 	return true;
 }
 
-/* Returns what is wrong; NULL: nothing. @path: of the file to write. */
-static const char *save(const char *path)
+/* Returns what is wrong; NULL: nothing. */
+static const char *save(int dir)
 {
 	FILE *from = fopen("/proc/kallsyms", "re");
-	int fd = from ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0660) : -1;
+	int fd = from ? kunwind_dir_create(dir, KALLSYMS_NAME, 0660) : -1;
 	gzFile to = fd >= 0 ? gzdopen(fd, "w") : NULL;
 	const char *wrong = NULL;
 	char boot[BOOT_ID];
@@ -72,25 +71,20 @@ static const char *save(const char *path)
 	if (from)
 		fclose(from);
 	if (fd >= 0 && wrong)
-		unlink(path);
+		unlinkat(dir, KALLSYMS_NAME, 0);
 	return wrong;
 }
 
-void symbols_save(const char *dir)
+void symbols_save(int dir, const char *path)
 {
-	char path[PATH_MAX + sizeof(KALLSYMS_NAME)];
-	const char *wrong;
+	const char *wrong = save(dir);
 
-	snprintf(path, sizeof(path), "%s/%s", dir, KALLSYMS_NAME);
-	wrong = save(path);
 	if (wrong)
-		kunwind_tool_error("%s: not written, so kernel functions may have no names: %s", path, wrong);
+		kunwind_tool_error("%s/" KALLSYMS_NAME ": not written, so kernel functions may have no "
+				   "names: %s", path, wrong);
 }
 
-void symbols_remove(const char *dir)
+void symbols_remove(int dir)
 {
-	char path[PATH_MAX + sizeof(KALLSYMS_NAME)];
-
-	snprintf(path, sizeof(path), "%s/%s", dir, KALLSYMS_NAME);
-	unlink(path);
+	unlinkat(dir, KALLSYMS_NAME, 0);
 }

@@ -7,11 +7,12 @@
 
 /*
  * Writes the symbols of the kernel's code and that of its modules to the file
- * KALLSYMS_NAME in @dir. Prints a message if there is no such file afterwards.
+ * KALLSYMS_NAME in @dir, a descriptor. Prints a message, in which the directory is
+ * @path, if there is no such file afterwards.
  */
-void symbols_save(const char *dir);
+void symbols_save(int dir, const char *path);
 
 /* Removes this file. */
-void symbols_remove(const char *dir);
+void symbols_remove(int dir);
 
 #endif /* KUNWIND_RECORD_SYMBOLS_H */

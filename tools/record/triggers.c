@@ -18,6 +18,8 @@
 #include <inttypes.h>
 #include <lttng/lttng.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +28,10 @@
 #include "session.h"
 #include "tool.h"
 #include "triggers.h"
+#include "watchdog.h"
+
+#define WAKE	SIGURG	/* interrupts the thread; without a handler it would be ignored */
+#define END_MS	2000	/* how long the thread may take to end */
 
 /* What a trigger captures first, in this order. */
 static const char *const contexts[] = { "procname", "pid", "tid" };
@@ -243,6 +249,8 @@ static void *listen_thread(void *data)
 	for (;;) {
 		status = lttng_notification_channel_get_next_notification(triggers->channel,
 									   &notification);
+		if (atomic_load(&triggers->ending))
+			break;
 		if (status == LTTNG_NOTIFICATION_CHANNEL_STATUS_INTERRUPTED)
 			continue;
 		if (status == LTTNG_NOTIFICATION_CHANNEL_STATUS_NOTIFICATIONS_DROPPED) {
@@ -262,48 +270,96 @@ static void *listen_thread(void *data)
 		}
 		lttng_notification_destroy(notification);
 	}
-	/* the session daemon has ended */
+	/* the session daemon has ended, or triggers_end() */
 	close(triggers->pipe[1]);
 	return NULL;
 }
 
+static void on_wake(int number)
+{
+	(void)number;		/* it only interrupts a system call */
+}
+
+static bool start_thread(struct triggers *triggers)
+{
+	const struct sigaction action = { .sa_handler = on_wake };	/* no SA_RESTART */
+
+	sigaction(WAKE, &action, NULL);
+	errno = pthread_create(&triggers->thread, NULL, listen_thread, triggers);
+	triggers->listens = !errno;
+	return triggers->listens;
+}
+
+/*
+ * Ends the thread. Returns false if it still waits for the rest of a notification; then
+ * it goes on using @triggers until this program ends.
+ */
+static bool end_thread(struct triggers *triggers)
+{
+	struct timespec time;
+	int tries;
+
+	if (!triggers->listens)
+		return true;
+	atomic_store(&triggers->ending, true);
+	/* again and again: the signal may come just before the thread waits */
+	for (tries = 0; tries < END_MS / 10; tries++) {
+		pthread_kill(triggers->thread, WAKE);
+		clock_gettime(CLOCK_REALTIME, &time);
+		time.tv_nsec += 10000000;
+		time.tv_sec += time.tv_nsec / 1000000000;
+		time.tv_nsec %= 1000000000;
+		if (!pthread_timedjoin_np(triggers->thread, NULL, &time)) {
+			triggers->listens = false;
+			return true;
+		}
+	}
+	return false;
+}
+
 int triggers_begin(struct triggers *triggers, const char *session, const char *filter)
 {
-	pthread_t thread;
 	size_t i;
 
 	triggers->trigger = calloc(triggers->nr, sizeof(*triggers->trigger));
+	watchdog_wait(WATCH_DAEMON, "make a channel for notifications", WATCH_USUAL);
 	triggers->channel = lttng_notification_channel_create(
 		lttng_session_daemon_notification_endpoint);
 	if (!triggers->channel || !triggers->trigger) {
 		kunwind_tool_error("no channel for LTTng's notifications");
 		return -1;
 	}
-	for (i = 0; i < triggers->nr; i++)
-		if (!add(triggers, i, session, filter))
+	for (i = 0; i < triggers->nr; i++) {
+		watchdog_wait(WATCH_DAEMON, "make a trigger", WATCH_USUAL);
+		if (watchdog_interrupted() || !add(triggers, i, session, filter))
 			return -1;
-	if (pipe2(triggers->pipe, O_CLOEXEC) ||
-	    pthread_create(&thread, NULL, listen_thread, triggers)) {
+	}
+	if (pipe2(triggers->pipe, O_CLOEXEC) || !start_thread(triggers)) {
 		kunwind_tool_error("cannot wait for triggers: %s", strerror(errno));
 		return -1;
 	}
-	pthread_detach(thread);
 	return triggers->pipe[0];
 }
 
-/* The thread still uses the channel, until this program ends. */
-void triggers_end(struct triggers *triggers)
+bool triggers_end(struct triggers *triggers)
 {
+	bool ended = end_thread(triggers);
 	size_t i;
 
 	for (i = 0; triggers->trigger && i < triggers->nr; i++) {
 		if (!triggers->trigger[i])
 			continue;
+		watchdog_wait(WATCH_DAEMON, "remove a trigger", WATCH_USUAL);
 		lttng_unregister_trigger(triggers->trigger[i]);
 		lttng_trigger_destroy(triggers->trigger[i]);
 	}
 	free(triggers->trigger);
 	triggers->trigger = NULL;
+	if (ended && triggers->channel) {
+		lttng_notification_channel_destroy(triggers->channel);
+		triggers->channel = NULL;
+	}
+	return ended;
 }
 
 void triggers_forget(bool (*is_left_over)(const char *session))
@@ -314,6 +370,7 @@ void triggers_forget(bool (*is_left_over)(const char *session))
 	unsigned int nr = 0, i;
 	char session[64];
 
+	watchdog_wait(WATCH_DAEMON, "list triggers", WATCH_USUAL);
 	if (lttng_list_triggers(&all) != LTTNG_OK)
 		return;
 	lttng_triggers_get_count(all, &nr);

@@ -5,6 +5,8 @@
 #ifndef KUNWIND_RECORD_TRIGGERS_H
 #define KUNWIND_RECORD_TRIGGERS_H
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -20,6 +22,9 @@ struct triggers {
 	struct lttng_trigger **trigger;
 	struct lttng_notification_channel *channel;
 	int pipe[2];
+	pthread_t thread;
+	bool listens;		/* the thread runs, or was not joined */
+	atomic_bool ending;
 };
 
 /* One firing of a trigger. dropped: some firings before it were not received. */
@@ -37,8 +42,12 @@ struct firing {
  */
 int triggers_begin(struct triggers *triggers, const char *session, const char *filter);
 
-/* Unregisters them. Call it also after a failure. */
-void triggers_end(struct triggers *triggers);
+/*
+ * Unregisters them, and ends the thread that uses @triggers. Call it also after a
+ * failure. Returns false if the thread does not end: then @triggers and the
+ * expressions must stay until this program ends.
+ */
+bool triggers_end(struct triggers *triggers);
 
 /* Unregisters the triggers of recorders whose session's name is_left_over() accepts. */
 void triggers_forget(bool (*is_left_over)(const char *session));

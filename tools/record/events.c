@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+/*
+ * events.c - what kunwind record asks LTTng to record
+ *
+ * sched_switch and sched_waking are recorded for all processes. The event that
+ * puts a process back on a CPU occurs in the process that had the CPU before, and
+ * the event that wakes a process occurs in the waker. A filter by process would
+ * lose both.
+ */
+#include <fnmatch.h>
+#include <lttng/lttng.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "left_over.h"
+#include "own_events.h"
+#include "record.h"
+#include "tool.h"
+#include "watchdog.h"
+
+/* Appends "or this context has this value" to the filter. */
+static void add_filter(struct record *record, const char *context, unsigned long value)
+{
+	char *old = record->filter;
+
+	if (asprintf(&record->filter, "%s%s$ctx.%s == %lu", old ? old : "", old ? " || " : "",
+		     context, value) < 0)
+		abort();	/* out of memory */
+	free(old);
+}
+
+/* Sets record->filter; leaves it NULL to record events of all processes. */
+static void make_filter(struct record *record)
+{
+	int i;
+
+	/* LTTng can filter by a process or its parent, not by descent */
+	if (record->all || record->pids.children)
+		return;
+	if (record->command && !record->workload.cgroup_ns) {
+		kunwind_tool_error("without root's rights, events of all processes are recorded");
+		return;
+	}
+	if (record->command)
+		add_filter(record, "cgroup_ns", record->workload.cgroup_ns);
+	for (i = 0; i < record->pids.nr; i++)
+		add_filter(record, "pid", (unsigned long)record->pids.pid[i]);
+}
+
+/* Returns whether a name of -e, which may have wildcards, selects this tracepoint. */
+static bool selects(const char *name, const char *tracepoint)
+{
+	static const char kind[] = "tracepoint:";
+
+	return !fnmatch(strncmp(name, kind, strlen(kind)) ? name : name + strlen(kind), tracepoint, 0);
+}
+
+/*
+ * Enables an event. sched_switch and sched_waking are recorded for all processes,
+ * even if a wildcard selects them together with other events. So is LTTng's state
+ * dump, because a process that is not recorded writes it.
+ */
+static bool record_event(struct record *record, const char *name)
+{
+	static const char *const scheduler[] = { "sched_switch", "sched_waking" };
+	const bool others = strpbrk(name, "*?[");
+	size_t i;
+
+	for (i = 0; record->filter && i < sizeof(scheduler) / sizeof(scheduler[0]); i++) {
+		if (!selects(name, scheduler[i]))
+			continue;
+		if (!session_event(&record->session, scheduler[i], NULL))
+			return false;
+		if (!others)
+			return true;
+	}
+	return session_event(&record->session, name,
+			     strstr(name, "lttng_statedump") ? NULL : record->filter);
+}
+
+bool record_set_up(struct record *record)
+{
+	/* PID and TID too: sched_switch has these numbers, not VPID, VTID */
+	static const int contexts[] = { LTTNG_EVENT_CONTEXT_CALLSTACK_USER,
+		LTTNG_EVENT_CONTEXT_VPID, LTTNG_EVENT_CONTEXT_VTID, LTTNG_EVENT_CONTEXT_PID,
+		LTTNG_EVENT_CONTEXT_TID, LTTNG_EVENT_CONTEXT_PROCNAME };
+	static const char *const own[] = { KUNWIND_OWN_EVENTS };
+	struct session *session = &record->session;
+	bool probe;
+	size_t c;
+	int i;
+
+	watchdog_wait(WATCH_DAEMON, "prepare a session", WATCH_USUAL);
+	make_filter(record);
+	if (!session_daemon())
+		return false;
+	left_over_end();
+	probe = session_probe();
+	if (!session_create(session, record->dir.path, record->buffer, record->flight.on))
+		return false;
+	/* libbabeltrace2 cannot read a channel that has contexts and no event */
+	for (c = 0; record->nr_events && c < sizeof(contexts) / sizeof(contexts[0]); c++) {
+		if (!session_context(session, contexts[c]))
+			return false;
+	}
+	if (record->kernel && record->nr_events &&
+	    !session_context(session, LTTNG_EVENT_CONTEXT_CALLSTACK_KERNEL))
+		return false;
+	for (c = 0; probe && c < sizeof(own) / sizeof(own[0]); c++) {
+		/* it would slow down each system call, for no event with a stack */
+		if (!record->nr_events && !strcmp(own[c], "kunwind_callstack"))
+			continue;
+		if (!session_event(session, own[c], NULL))
+			return false;
+	}
+	if (record->by_default && probe && !record_event(record, "kunwind_fatal_signal"))
+		return false;
+	/* what a trigger waits for is in its snapshot, with a stack */
+	for (c = 0; c < record->flight.triggers.nr; c++) {
+		const struct expression *expression = &record->flight.triggers.expression[c];
+
+		if ((expression->kind == EXPRESSION_EVENT &&
+		     !session_may_trigger(session, expression->event)) ||
+		    !record_event(record, expression->event))
+			return false;
+	}
+	if (!probe && record->sampling.hz) {
+		kunwind_tool_error("samples need the module: sudo modprobe lttng-probe-kunwind");
+		return false;
+	}
+	if (record->sampling.hz && !session_event(session, KUNWIND_SAMPLE_EVENT, record->filter))
+		return false;
+	for (i = 0; i < record->nr_events; i++) {
+		if (!record_event(record, record->events[i]) ||
+		    (selects(record->events[i], "sched_waking") &&
+		     !session_interrupts(session, record->buffer)))
+			return false;
+	}
+	/* COMMAND opens its files while it is traced; a snapshot would list them after its events */
+	return !session->calls || record->flight.on || (record->command && !record->all) ||
+	       session_open_files(session);
+}

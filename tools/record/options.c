@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: MIT
+/*
+ * options.c - the options of kunwind record and kunwind profile
+ */
+#include <ctype.h>
+#include <getopt.h>
+#include <lttng/lttng.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "left_over.h"
+#include "record.h"
+#include "tool.h"
+#include "usage.h"
+#include "watchdog.h"
+
+/* Reads a number of bytes, which K, M or G may follow. False: it is none, or too large. */
+static bool parse_bytes(const char *text, uint64_t *size)
+{
+	static const char units[] = "KMG";
+	size_t digits = strspn(text, "0123456789");
+	const char *unit = text[digits] ? strchr(units, toupper((unsigned char)text[digits])) : NULL;
+	char number[24];
+
+	if (digits >= sizeof(number) || (text[digits] && (!unit || text[digits + 1])))
+		return false;
+	snprintf(number, sizeof(number), "%.*s", (int)digits, text);
+	if (!kunwind_tool_number(number, UINT64_C(1) << 32, size))
+		return false;
+	*size <<= unit ? 10 * (unit - units + 1) : 0;
+	return true;
+}
+
+static bool parse_buffer(const char *text, uint64_t *size)
+{
+	if (parse_bytes(text, size) && *size >= 4096 && *size <= RECORD_MOST_BUFFER &&
+	    !(*size & (*size - 1)))
+		return true;
+	kunwind_tool_error("--buffer takes a power of two from 4K to 1024M, such as 4M, not: %s", text);
+	return false;
+}
+
+static bool parse_memory(const char *text, uint64_t *size)
+{
+	if (parse_bytes(text, size) && *size)
+		return true;
+	kunwind_tool_error("--memory takes a number of bytes, such as 64M, not: %s", text);
+	return false;
+}
+
+/* Takes an option of --flight. Returns false after a message. */
+static bool parse_flight(struct flight *flight, int c, const char *value)
+{
+	switch (c) {
+	case 'T':
+		return flight_add_trigger(flight, value);
+	case 'M':
+		return parse_memory(value, &flight->memory);
+	case 'I':
+		if (kunwind_tool_number(value, 86400, &flight->interval))
+			return true;
+		kunwind_tool_error("--interval takes a number of seconds up to 86400, not: %s", value);
+		return false;
+	default:
+		if (kunwind_tool_number(value, 1000000, &flight->most))
+			return true;
+		kunwind_tool_error("--snapshots takes a number up to 1000000, not: %s", value);
+		return false;
+	}
+}
+
+/* Refuses options that need --flight, and those that --flight does not allow. */
+static bool check_flight(const struct record *record, const char *option)
+{
+	if (!record->flight.on && option)
+		kunwind_tool_error("--%s needs --flight", option);
+	else if (record->flight.on && record->buffer)
+		kunwind_tool_error("--buffer is for recordings without --flight; with it use --memory");
+	else if (record->flight.on && record->output && session_is_remote(record->output))
+		kunwind_tool_error("--flight writes snapshots to a directory of this host, not to %s",
+				   record->output);
+	else
+		return true;
+	return false;
+}
+
+static bool add_events(struct record *record, char *list)
+{
+	const char **events;
+	char *name;
+
+	while ((name = strsep(&list, ","))) {
+		if (!*name || strlen(name) >= LTTNG_SYMBOL_NAME_LEN) {
+			kunwind_tool_error(*name ? "-e: a name of an event is too long: %s" :
+						   "-e: an item of the list is empty: write NAME,NAME%s",
+					   name);
+			return false;
+		}
+		events = reallocarray(record->events, (size_t)record->nr_events + 1, sizeof(*events));
+		if (!events) {
+			kunwind_tool_error("out of memory");
+			return false;
+		}
+		record->events = events;
+		events[record->nr_events++] = name;
+	}
+	return true;
+}
+
+bool record_is_profile(void)
+{
+	return !strcmp(kunwind_tool_name, "profile");
+}
+
+static int parse(struct record *record, int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "all", no_argument, NULL, 'a' },
+		{ "buffer", required_argument, NULL, 'b' },
+		{ "children", no_argument, NULL, 'c' },
+		{ "event", required_argument, NULL, 'e' },
+		{ "flight", no_argument, NULL, 'f' },
+		{ "frequency", required_argument, NULL, 'F' },
+		{ "help", no_argument, NULL, 'h' },
+		{ "interval", required_argument, NULL, 'I' },
+		{ "json", no_argument, NULL, 'j' },
+		{ "kernel", no_argument, NULL, 'k' },
+		{ "left-over", no_argument, NULL, 'L' },
+		{ "memory", required_argument, NULL, 'M' },
+		{ "output", required_argument, NULL, 'o' },
+		{ "pid", required_argument, NULL, 'p' },
+		{ "quiet", no_argument, NULL, 'q' },
+		{ "snapshots", required_argument, NULL, 'S' },
+		{ "trigger", required_argument, NULL, 'T' },
+		{ NULL, 0, NULL, 0 },
+	};
+	const char *of_flight = NULL;
+	uint64_t hz;
+	int c, pid, index = 0;
+
+	/* "+": options after COMMAND belong to COMMAND */
+	while ((c = getopt_long(argc, argv, "+ace:F:hjko:p:q", options, &index)) != -1) {
+		switch (c) {
+		case 'a':
+			record->all = true;
+			break;
+		case 'f':
+			record->flight.on = true;
+			break;
+		case 'I':
+		case 'M':
+		case 'S':
+		case 'T':
+			of_flight = options[index].name;
+			if (!parse_flight(&record->flight, c, optarg))
+				return -1;
+			break;
+		case 'b':
+			if (!parse_buffer(optarg, &record->buffer))
+				return -1;
+			break;
+		case 'c':
+			record->pids.children = true;
+			break;
+		case 'e':
+			if (!add_events(record, optarg))
+				return -1;
+			break;
+		case 'F':
+			if (!kunwind_tool_number(optarg, SAMPLING_MOST_HZ, &hz) || !hz) {
+				kunwind_tool_error("--frequency takes a number of samples a second from "
+						   "1 to %d, not: %s", SAMPLING_MOST_HZ, optarg);
+				return -1;
+			}
+			record->sampling.hz = (unsigned int)hz;
+			break;
+		case 'h':
+			fputs(record_is_profile() ? record_profile_usage : record_usage, stdout);
+			return 1;
+		case 'j':
+			record->json = true;
+			break;
+		case 'k':
+			record->kernel = true;
+			break;
+		case 'L':
+			if (watchdog_begin(NULL, TOOL_RUN_FAILED, NULL) == -1)
+				left_over_print();
+			return 1;
+		case 'o':
+			if (kunwind_tool_is_empty(optarg))
+				return -1;
+			record->output = optarg;
+			break;
+		case 'p':
+			pid = kunwind_tool_pid(optarg);
+			if (pid < 0) {
+				kunwind_tool_error("--pid takes the number of a process, not: %s", optarg);
+				return -1;
+			}
+			if (!pids_add(&record->pids, pid)) {
+				kunwind_tool_error("out of memory");
+				return -1;
+			}
+			break;
+		case 'q':
+			record->quiet = true;
+			break;
+		default:
+			return -1;
+		}
+	}
+	if (optind < argc)
+		record->command = argv + optind;
+	if (!record->command && !record->pids.nr && !record->all) {
+		kunwind_tool_error("nothing to record: name a COMMAND, a process (--pid PID) or --all");
+		return -1;
+	}
+	if (record_is_profile() && (record->flight.on || of_flight)) {
+		kunwind_tool_error("no flight recorder of samples alone: use kunwind record -F HZ --flight");
+		return -1;
+	}
+	if (!check_flight(record, of_flight))
+		return -1;
+	if (record->pids.children && !record->pids.nr) {
+		kunwind_tool_error("--children needs a process (--pid PID); those of COMMAND are "
+				   "always recorded");
+		return -1;
+	}
+	if (record_is_profile() && !record->sampling.hz)
+		record->sampling.hz = SAMPLING_DEFAULT_HZ;
+	record->sampling.all = record->all;
+	return 0;
+}
+
+static bool set_defaults(struct record *record)
+{
+	static char all[] = "syscalls,sched_switch,sched_waking";
+
+	record->by_default = !record->nr_events && !record_is_profile();
+	if (record->by_default && !add_events(record, all))
+		return false;
+	if (record->flight.on)
+		record->buffer = flight_buffer(&record->flight);
+	else if (!record->buffer)
+		record->buffer = 4 << 20;
+	record->flight.kernel = record->flight.on && (record->kernel || record->sampling.hz);
+	record->flight.quiet = record->quiet;
+	record->flight.json = record->json;
+	return record->buffer;
+}
+
+int record_options(struct record *record, int argc, char **argv)
+{
+	int parsed = parse(record, argc, argv);
+
+	if (parsed < 0)
+		fprintf(stderr, "Try: kunwind %s --help\n", kunwind_tool_name);
+	return parsed ? parsed : set_defaults(record) ? 0 : -1;
+}
