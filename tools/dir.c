@@ -347,15 +347,16 @@ bool kunwind_dir_temporary_make(struct kunwind_dir_temporary *temporary, const c
 
 	tmp = tmp && *tmp ? tmp : "/tmp";
 	temporary->fd = -1;
-	size = (size_t)snprintf(temporary->name, sizeof(temporary->name), "%.40s-", prefix);
-	snprintf(temporary->path, sizeof(temporary->path), "%.4000s/%s", tmp, temporary->name);
-	temporary->above = kunwind_dir_open(tmp);
-	if (temporary->above < 0 || getrandom(random, sizeof(random), 0) != sizeof(random))
+	if (getrandom(random, sizeof(random), 0) != sizeof(random))
 		return false;
+	size = (size_t)snprintf(temporary->name, sizeof(temporary->name), "%.40s", prefix);
 	for (i = 0; i < sizeof(random); i++)
 		temporary->name[size++] = letters[random[i] % 32];
 	temporary->name[size] = '\0';
 	snprintf(temporary->path, sizeof(temporary->path), "%.4000s/%s", tmp, temporary->name);
+	temporary->above = kunwind_dir_open(tmp);
+	if (temporary->above < 0)
+		return false;
 	if (!mkdirat(temporary->above, temporary->name, 0700))
 		temporary->fd = kunwind_dir_at(temporary->above, temporary->name);
 	/* the owner of $TMPDIR could have replaced it */

@@ -67,7 +67,7 @@ struct kunwind_dir_temporary {
 	char path[PATH_MAX];	/* for programs and libraries that take no descriptor */
 };
 
-/* Makes one; its name begins with @prefix. Returns false with errno; path names it then. */
+/* Makes one; its name is @prefix and random letters. Returns false with errno; path names it then. */
 bool kunwind_dir_temporary_make(struct kunwind_dir_temporary *temporary, const char *prefix);
 
 /* Removes it with all that is in it, and closes it. Async-signal-safe. */

@@ -175,7 +175,7 @@ int kunwind_crashes_live(struct kunwind_crashes *crashes)
 	int status = 0;
 	bool ok;
 
-	if (!kunwind_dir_temporary_make(&dir, "kunwind-crashes")) {
+	if (!kunwind_dir_temporary_make(&dir, "kunwind-crashes.")) {
 		kunwind_tool_error("%s: %s", dir.path, strerror(errno));
 		return TOOL_FAILED;
 	}

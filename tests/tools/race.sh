@@ -351,7 +351,7 @@ int main(void)
 END_C
 check "the test program compiles" cc -D_GNU_SOURCE -Wall -Wno-unused-result -I $tools -I $tools/record -I ../../libkunwind/include \
 	-o "$work/race" "$work/race.c" $tools/build/record-{directory,disk,symbols}.o $tools/build/analyze-{outdir,outfile}.o \
-	$tools/build/trace-{at_end,kallsyms,packets}.o $tools/build/{dir,tool}.o -lz
+	$tools/build/trace-{at_end,boot,packets}.o $tools/build/{dir,tool}.o -lz
 mkdir "$work/in"
 (cd "$work/in" && PWD=$PWD timeout 300 ../race) >"$work/tap"
 is "$?" 0 "the test program ends"

@@ -137,7 +137,7 @@ char *saved_session(struct options_general *general, const char *session)
 			return NULL;
 		session = current;
 	}
-	if (!kunwind_dir_temporary_make(&dir, "kunwind-lttng"))
+	if (!kunwind_dir_temporary_make(&dir, "kunwind-lttng-"))
 		return NULL;
 	snprintf(option, sizeof(option), "--output-path=%s", dir.path);
 	*args++ = (char *)"save";

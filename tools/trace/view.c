@@ -57,7 +57,7 @@ static bool make_temporary(struct view *view)
 
 	kunwind_at_end(remove_views);
 	kunwind_block_signals(&old);
-	made = kunwind_dir_temporary_make(&view->dir, "kunwind");
+	made = kunwind_dir_temporary_make(&view->dir, "kunwind-");
 	if (made) {
 		view->next = views;
 		views = view;
