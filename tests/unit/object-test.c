@@ -250,7 +250,22 @@ static void test_shrinker(void)
 	       "shrinker: five of the ten tables are freed");
 	once(9, alice);
 	tap_ok(built == 10, "shrinker: the least recently used tables are freed");
+	for (i = 0; i < BATCH + 8; i++)
+		once(i, NULL);
+	sc.nr_to_scan = ~0UL;
+	shrinker_scan(NULL, &sc);
+	tap_ok(nr_idle == 8, "shrinker: one scan holds the lock for a few objects only");
 	end("shrinker");
+
+	/* more idle objects than are freed before the lock is dropped */
+	begin();
+	for (i = 0; i < BATCH + 8; i++)
+		once(i, NULL);
+	max_table_mb = 4;
+	tap_ok(!kunwind_memory_make_room(NULL, 4 << 20) && !nr_idle,
+	       "room: as many idle objects are freed as needed");
+	kunwind_memory_uncharge(NULL, 4 << 20);
+	end("room");
 }
 
 /* The name of an object in the status. */
