@@ -108,7 +108,7 @@ is "$(cd "$prefix/stage/usr/local" && find . -mindepth 1 | sort | xargs)" "./bin
 	"uninstall-user leaves only the system's directories in /usr/local"
 rm -rf "$prefix/stage"
 check "install-user for PREFIX=/usr succeeds" run install-user DESTDIR="$prefix/stage" PREFIX=/usr
-like "$(files_in "$prefix/stage")" "./usr/lib/[^ ]*/?babeltrace2/plugins/babeltrace-plugin-kunwind.so" \
+is "$(files_in "$prefix/stage" | grep plugin)" ".$(pkg-config --variable=libdir babeltrace2)/babeltrace2/plugins/babeltrace-plugin-kunwind.so" \
 	"PREFIX=/usr: the plug-in goes to babeltrace2's directory"
 run uninstall-user DESTDIR="$prefix/stage" PREFIX=/usr
 is "$(find "$prefix/stage" -name '*kunwind*')" "" "PREFIX=/usr: uninstall-user leaves no file or directory of kunwind"
