@@ -140,7 +140,7 @@ bool kallsyms_find(struct kallsyms_files *files, char *const *dirs, int nr_dirs)
 	int i;
 
 	files->owner = owner_of(dirs, nr_dirs);
-	if (ok && nr_dirs) {
+	if (ok && nr_dirs > 0) {
 		memcpy(roots, dirs, (size_t)nr_dirs * sizeof(*roots));
 		fts = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);
 	}
