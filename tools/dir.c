@@ -162,7 +162,7 @@ int kunwind_dir_find(const char *path, char *base, size_t size)
 			if (++links > MOST_LINKS)
 				return give_up(dir);
 			/* links of /proc/PID lead to what is open, not to their text */
-			if (is_proc(dir) && !is_dot(name) && strcmp(name, "self") && strcmp(name, "thread-self")) {
+			if (is_proc(dir) && strcmp(name, "self") && strcmp(name, "thread-self")) {
 				if (!enter(&dir, name, 0))
 					return -1;
 				continue;

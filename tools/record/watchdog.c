@@ -34,14 +34,14 @@
 #define TWICE_MS	1000	/* a signal that follows another one so soon is the same one */
 
 /* What one thread waits for. */
-struct wait {
+struct awaited {
 	const char *who, *what;		/* NULL: for nothing */
 	int64_t end;			/* in milliseconds of CLOCK_MONOTONIC; INT64_MAX: no limit */
 };
 
 static struct {
 	pthread_mutex_t lock;		/* of all below */
-	struct wait wait[2];
+	struct awaited wait[2];
 	int nr_waits;
 	bool idle;			/* signals are for the first thread alone */
 	int64_t ignored;		/* until then, signals do not shorten waits */
@@ -52,7 +52,7 @@ static struct {
 	void (*give_up)(void);
 } dog = { .lock = PTHREAD_MUTEX_INITIALIZER, .signals = -1, .news = { -1, -1 }, .wake = { -1, -1 } };
 
-static _Thread_local struct wait *own;
+static _Thread_local struct awaited *own;
 
 static int64_t now(void)
 {
@@ -66,17 +66,19 @@ static int64_t now(void)
  * Prints a message. Not kunwind_tool_error(): the thread that waits may hold the lock
  * of stderr, and the reader of stderr may read no more.
  */
-static void say(const struct wait *wait, int number)
+static void say(const struct awaited *wait, int number)
 {
 	struct pollfd error = { .fd = STDERR_FILENO, .events = POLLOUT };
 	char text[512];
 	int size;
 
 	if (number)
-		size = snprintf(text, sizeof(text), "kunwind %s: ended by signal %d: %s does not answer (%s)\n",
+		size = snprintf(text, sizeof(text), "kunwind %s: ended by signal %d: "
+				"%s does not answer (%s)\n",
 				kunwind_tool_name, number, wait->who, wait->what);
 	else
-		size = snprintf(text, sizeof(text), "kunwind %s: %s has not answered for %lld seconds (%s)%s\n",
+		size = snprintf(text, sizeof(text), "kunwind %s: "
+				"%s has not answered for %lld seconds (%s)%s\n",
 				kunwind_tool_name, wait->who, (long long)dog.limit / 1000, wait->what,
 				strcmp(wait->who, WATCH_DAEMON) ? "" :
 				": restart it: sudo pkill -KILL -x lttng-sessiond; "
@@ -185,7 +187,7 @@ int watchdog_begin(const sigset_t *signals, int status, void (*give_up)(void))
 }
 
 /* Returns what the calling thread waits for. */
-static struct wait *own_wait(void)
+static struct awaited *own_wait(void)
 {
 	if (!own && dog.nr_waits < (int)(sizeof(dog.wait) / sizeof(dog.wait[0])))
 		own = &dog.wait[dog.nr_waits++];
@@ -194,12 +196,12 @@ static struct wait *own_wait(void)
 
 void watchdog_wait(const char *who, const char *what, int limit)
 {
-	struct wait *wait;
+	struct awaited *wait;
 
 	pthread_mutex_lock(&dog.lock);
 	wait = own_wait();
 	if (wait) {
-		*wait = (struct wait){ who, what, limit ? now() + dog.limit * limit : INT64_MAX };
+		*wait = (struct awaited){ who, what, limit ? now() + dog.limit * limit : INT64_MAX };
 		if (wait == dog.wait && dog.idle) {
 			dog.idle = false;
 			dog.ignored = now() + TWICE_MS;
@@ -213,12 +215,12 @@ void watchdog_wait(const char *who, const char *what, int limit)
 
 void watchdog_idle(void)
 {
-	struct wait *wait;
+	struct awaited *wait;
 
 	pthread_mutex_lock(&dog.lock);
 	wait = own_wait();
 	if (wait) {
-		*wait = (struct wait){ 0 };
+		*wait = (struct awaited){ 0 };
 		dog.idle = dog.idle || wait == dog.wait;
 	}
 	pthread_mutex_unlock(&dog.lock);
