@@ -98,6 +98,7 @@ struct kunwind_mem {
 	struct kunwind_analysis_cache *answers; /* NULL: none are kept */
 	u32 left;			/* of the walk's budget: mem.h */
 	bool asked; /* kunwind_analysis_cache_begin() was called for this walk */
+	bool open;			/* with KUNWIND_CHECKS: between begin and end */
 	u64 space;			/* returned by kunwind_mem_space() */
 	u64 fs;				/* returned by kunwind_mem_fs() */
 	u64 handler;			/* returned by kunwind_mem_handler() */
@@ -121,15 +122,29 @@ static inline u64 kunwind_mem_handler(const struct kunwind_mem *mem, u64 ip)
 	return mem->handler <= ip ? mem->handler : 0;
 }
 
+/* Tests define KUNWIND_CHECKS: a window is opened, used and closed in this order. */
+#ifdef KUNWIND_CHECKS
+#define kunwind_mem_check(mem, is_open)	((mem)->open == (is_open) ? (void)0 : abort())
+#else
+#define kunwind_mem_check(mem, is_open)	((void)0)
+#endif
+
 static __always_inline bool kunwind_mem_begin(struct kunwind_mem *mem, u64 first)
 {
 	(void)first;
+	kunwind_mem_check(mem, false);
+#ifdef KUNWIND_CHECKS
+	mem->open = mem->hi >= mem->lo + 8;
+#endif
 	return mem->hi >= mem->lo + 8;
 }
 
 static __always_inline void kunwind_mem_end(struct kunwind_mem *mem)
 {
-	(void)mem;
+	kunwind_mem_check(mem, true);
+#ifdef KUNWIND_CHECKS
+	mem->open = false;
+#endif
 }
 
 /*
@@ -139,6 +154,7 @@ static __always_inline void kunwind_mem_end(struct kunwind_mem *mem)
 #define kunwind_mem_read(mem, val, addr, fault)					\
 do {										\
 	u64 a_ = (addr), d_ = (mem)->delta;					\
+	kunwind_mem_check(mem, true);						\
 	if (unlikely(a_ < (mem)->lo || a_ > (mem)->hi - sizeof(u64))) {		\
 		if ((mem)->code_hi < sizeof(u64) || a_ < (mem)->code_lo ||	\
 		    a_ > (mem)->code_hi - sizeof(u64))				\

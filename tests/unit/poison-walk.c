@@ -6,7 +6,7 @@
  * members that are inputs. Tests set the others to zero without intent. So the
  * linker puts these functions before those of the core (--wrap): each member that
  * is an output or private, and each register that is not valid, gets a pattern.
- * The memory sanitizer also reports their use.
+ * The memory sanitizer also reports their use. No walk may leave a window open.
  */
 #include "kunwind_core.h"
 #include "poison.h"
@@ -46,16 +46,24 @@ static void poison_private(struct kunwind_walk *walk)
 
 enum kunwind_reason __wrap_kunwind_walk(struct kunwind_walk *walk)
 {
+	enum kunwind_reason reason;
+
 	poison_private(walk);
 	poison_registers(walk, walk->regs.valid);
-	return __real_kunwind_walk(walk);
+	reason = __real_kunwind_walk(walk);
+	kunwind_mem_check(&walk->mem, false);
+	return reason;
 }
 
 enum kunwind_reason __wrap_kunwind_walk_i386(struct kunwind_walk *walk)
 {
+	enum kunwind_reason reason;
+
 	poison_private(walk);
 	poison_registers(walk, walk->regs.valid);
-	return __real_kunwind_walk_i386(walk);
+	reason = __real_kunwind_walk_i386(walk);
+	kunwind_mem_check(&walk->mem, false);
+	return reason;
 }
 
 /* The kernel sets some inputs only if the note does not hold, so after this call. */
@@ -72,6 +80,7 @@ bool __wrap_kunwind_replay_walk(struct kunwind_walk *walk)
 	POISON(walk->unread);
 	POISON(walk->budget);
 	holds = __real_kunwind_replay_walk(walk);
+	kunwind_mem_check(&walk->mem, false);
 	walk->regs = inputs.regs;
 	walk->trust = inputs.trust;
 	walk->guess = inputs.guess;
