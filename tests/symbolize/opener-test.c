@@ -95,6 +95,7 @@ static void kinds(void)
 	} cases[] = {
 		{ "elf", WIRE_OPEN_ELF, KUNWIND_OPENING_OK, "an ELF file" },
 		{ "text", WIRE_OPEN_ELF, KUNWIND_OPENING_REFUSED, "a text instead of an ELF file" },
+		{ "script", WIRE_OPEN_ELF, KUNWIND_OPENING_REFUSED, "a longer text instead of an ELF file" },
 		{ "text", 0, KUNWIND_OPENING_OK, "a text" },
 		{ "core", WIRE_OPEN_ELF, KUNWIND_OPENING_REFUSED, "a core file instead of an object" },
 		{ "big-core", WIRE_OPEN_ELF, KUNWIND_OPENING_REFUSED, "a big-endian core file" },
@@ -298,6 +299,7 @@ int main(void)
 	make_elf("group", ELFDATA2LSB, ET_REL, 0, 0640, 0);
 	make("short", ELFMAG "             ", EI_NIDENT + 1, 0644, 0);
 	make("text", "text", 4, 0644, 0);
+	make("script", "#!/bin/sh\nexec true\n", 20, 0755, 0);
 	make("private-text", "text", 4, 0600, 0);
 	if (!geteuid())
 		make_elf("of-one", ELFDATA2LSB, ET_DYN, 0, 0644, ONE);

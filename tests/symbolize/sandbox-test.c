@@ -201,14 +201,33 @@ static bool fails_closed(void)
 	return waitpid(pid, &status, 0) == pid && !status;
 }
 
-/* In a user namespace with only one user. */
+static bool write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	bool ok = write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+	close(fd);
+	return ok;
+}
+
+/* Becomes root of a user namespace that has no other user. */
+static bool become_only_user(void)
+{
+	char users[32], groups[32];
+
+	snprintf(users, sizeof(users), "0 %u 1", geteuid());
+	snprintf(groups, sizeof(groups), "0 %u 1", getegid());
+	return !unshare(CLONE_NEWUSER) && write_text("/proc/self/setgroups", "deny") &&
+	       write_text("/proc/self/uid_map", users) && write_text("/proc/self/gid_map", groups) && !geteuid();
+}
+
 static bool enters_as_only_user(void)
 {
 	int status;
 	pid_t pid = fork();
 
 	if (!pid)
-		_exit(unshare(CLONE_NEWUSER) ? 77 : kunwind_sandbox_enter(4096) || open_file() ? 1 : 0);
+		_exit(!become_only_user() ? 77 : kunwind_sandbox_enter(4096) || open_file() ? 1 : 0);
 	if (waitpid(pid, &status, 0) != pid)
 		return false;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
