@@ -167,7 +167,6 @@ static bool start(struct kunwind_opener *opener, const char *program)
 
 	if (opener->child.pid)
 		return true;
-	opener->generation = 0;
 	if (opener->failed < MAX_FAILED && kunwind_child_start(&opener->child, &programs, args))
 		return true;
 	opener->failed++;

@@ -62,9 +62,13 @@ static int make(enum what what)
 
 static unsigned int odd_opens;		/* otherwise than for reading, closed by exec */
 static bool other_thread;
+static bool always_foreign;		/* a descriptor is another file's as soon as it is used */
 static struct kunwind_process last_process;
 static struct kunwind_jit last_jit;
 static struct kunwind_system_wide last_system_wide;
+static struct kunwind_stats last_stats;
+static struct kunwind_info last_info;
+static unsigned int last_size;		/* each request begins with the size of its structure */
 
 static int stack(void);
 long __wrap_syscall(long number, ...);
@@ -107,10 +111,13 @@ long __wrap_syscall(long number, ...)
 		return fail(ENOSYS);
 	asked++;
 	last_request = (unsigned long)b;
+	if (always_foreign)
+		descriptor[a].what = FOREIGN;
 	if (descriptor[a].what == CLOSED)
 		return fail(EBADF);
 	if (descriptor[a].what != KUNWIND)
 		return fail(foreign_error);
+	memcpy(&last_size, (void *)c, sizeof(last_size));
 	if (last_request == KUNWIND_IOC_CALLSTACK)
 		memcpy(&last_stack, (void *)c, sizeof(last_stack));
 	if (nr_answers) {
@@ -134,6 +141,12 @@ long __wrap_syscall(long number, ...)
 		((struct kunwind_jit *)c)->nr_fdes = 7;
 	} else if (last_request == KUNWIND_IOC_SYSTEM_WIDE) {
 		last_system_wide = *(struct kunwind_system_wide *)c;
+	} else if (last_request == KUNWIND_IOC_STATS) {
+		last_stats = *(struct kunwind_stats *)c;
+		((struct kunwind_stats *)c)->processes = 11;
+	} else if (last_request == KUNWIND_IOC_INFO) {
+		last_info = *(struct kunwind_info *)c;
+		((struct kunwind_info *)c)->abi_version = 12;
 	}
 	return 0;
 }
@@ -334,6 +347,67 @@ static void test_answers(void)
 	check(!odd_opens, "all descriptors are opened for reading, with O_CLOEXEC");
 }
 
+/* All that a request says, and nothing of the request before. */
+static void test_requests(void)
+{
+	static char code[32], eh_frame[64];
+	static const struct kunwind_stats no_stats = { .size = sizeof(no_stats) };
+	static const struct kunwind_info no_info = { .size = sizeof(no_info) };
+	uint64_t addresses[4], regs[17] = { 0 };
+	struct kunwind_stats stats;
+	struct kunwind_info info;
+	unsigned int reason = 77, maps = 77, ready = 77, build_error = 77;
+
+	begin();
+	memset(&stats, 0xaa, sizeof(stats));
+	check(!kunwind_stats(&stats) && last_request == KUNWIND_IOC_STATS && stats.processes == 11 &&
+	      !memcmp(&last_stats, &no_stats, sizeof(no_stats)),
+	      "stats: the request is empty, the answer comes back");
+	memset(&info, 0xaa, sizeof(info));
+	check(!kunwind_info(&info) && last_request == KUNWIND_IOC_INFO && info.abi_version == 12 &&
+	      !memcmp(&last_info, &no_info, sizeof(no_info)),
+	      "info: the request is empty, the answer comes back");
+	check(!kunwind_register_self(KUNWIND_REGISTER_CHILDREN) && last_process.mem_fd == -1 &&
+	      last_process.flags == KUNWIND_REGISTER_CHILDREN &&
+	      last_size == sizeof(struct kunwind_process),
+	      "register_self: the caller, the flags and the size");
+	check(!kunwind_register_pid(5, KUNWIND_REGISTER_CHILDREN) && last_process.mem_fd >= 0 &&
+	      last_process.flags == KUNWIND_REGISTER_CHILDREN, "register_pid: the process and the flags");
+	check(!kunwind_unregister_pid(5) && !last_process.flags &&
+	      last_size == sizeof(struct kunwind_process),
+	      "unregister_pid: no flags");
+	kunwind_callstack_regs(addresses, 4, NULL, regs, 0x10080);
+	check(last_stack.flags == KUNWIND_HAVE_REGS && last_stack.regs == (uintptr_t)regs &&
+	      !last_stack.trust && last_size == sizeof(struct kunwind_callstack),
+	      "stack: the registers, and no array of trusts");
+	kunwind_jit_register(code, 1, eh_frame, 2, NULL);
+	check(last_size == sizeof(struct kunwind_jit) && last_jit.len == 1 && last_jit.eh_frame_len == 2,
+	      "jit_register: the size");
+	kunwind_jit_unregister(code, 1);
+	check(last_size == sizeof(struct kunwind_jit), "jit_unregister: the size");
+	kunwind_system_wide(1);
+	check(last_size == sizeof(struct kunwind_system_wide), "system_wide: the size");
+	answer(EAGAIN, -1);
+	check(kunwind_register_fd(5, 0, &maps, &ready) == -EAGAIN && maps == 77 && ready == 77,
+	      "register: a failed call leaves the numbers alone");
+	answer(ENOSPC, -1);
+	check(kunwind_callstack_regs(addresses, 4, &reason, regs, 0x10080) == -ENOSPC && reason == 77,
+	      "stack: a failed call leaves the reason alone");
+	check(kunwind_jit_register(code, 1, eh_frame, 2, &build_error) == 7 && build_error == KUNWIND_OK,
+	      "jit_register: the build error is overwritten also on success");
+}
+
+/* Another file takes the number of the kept descriptor again and again. */
+static void test_taken(void)
+{
+	begin();
+	stack();
+	always_foreign = true;
+	check(stack() == -ENOTTY && asked == 4, "stack: the third error in a row is returned");
+	always_foreign = false;
+	check(stack() == 1, "stack: the device is opened again after that");
+}
+
 int main(void)
 {
 	test_errors();
@@ -342,6 +416,8 @@ int main(void)
 	test_kept();
 	test_asks();
 	test_answers();
+	test_requests();
+	test_taken();
 	printf("1..%d\n", count);
 	return failed != 0;
 }

@@ -218,7 +218,8 @@ static bool become_only_user(void)
 	snprintf(users, sizeof(users), "0 %u 1", geteuid());
 	snprintf(groups, sizeof(groups), "0 %u 1", getegid());
 	return !unshare(CLONE_NEWUSER) && write_text("/proc/self/setgroups", "deny") &&
-	       write_text("/proc/self/uid_map", users) && write_text("/proc/self/gid_map", groups) && !geteuid();
+	       write_text("/proc/self/uid_map", users) && write_text("/proc/self/gid_map", groups) &&
+	       !geteuid();
 }
 
 static bool enters_as_only_user(void)
