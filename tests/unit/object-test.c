@@ -414,6 +414,30 @@ static void test_jit(void)
 	end("jit");
 }
 
+/* A file without a name: probably no other process will map it. */
+static void test_gone(void)
+{
+	struct kunwind_object *a;
+	unsigned int woken;
+
+	begin();
+	inodes[0].i_nlink = 0;
+	a = get_file(0, alice);
+	tap_ok(a->gone, "gone: a new object of a file that was unlinked");
+	inodes[0].i_nlink = 1;
+	kunwind_object_put(get_file(0, alice));
+	tap_ok(!a->gone, "gone: not any more when the file has a name again (linkat())");
+	inodes[0].i_nlink = 0;
+	kunwind_object_put(get_file(0, alice));
+	tap_ok(a->gone, "gone: the file of a known object was unlinked");
+	woken = kunwind_quota_turns.woken;
+	kunwind_object_put(get_file(0, bob));
+	tap_ok(kunwind_quota_turns.woken > woken,
+	       "request: another user's wakes the job, which can take that user's turn");
+	kunwind_object_put(a);
+	end("gone");
+}
+
 static void test_memcg(void)
 {
 	struct kunwind_object *a, *again, *vdso, *parts;
@@ -468,6 +492,7 @@ int main(void)
 	test_names();
 	test_show();
 	test_jit();
+	test_gone();
 	test_memcg();
 	return tap_done();
 }
