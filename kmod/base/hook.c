@@ -23,6 +23,7 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/bug.h>
 #include <linux/printk.h>
 #include <linux/rcupdate.h>
 #include <linux/seq_file.h>
@@ -88,6 +89,8 @@ static int disable(struct kunwind_hook *hook)
 
 	if (!hook->on)
 		return hook->stuck ? -ENODEV : 0;
+	/* Without a plain hook, a walk could be wrong: none may begin any more. */
+	WARN_ON_ONCE(!hook->redirects && !kunwind_hook_missing());
 	/*
 	 * Returns when no CPU and no preempted task is in the trampoline any
 	 * more. -ENODEV: ftrace shut itself down after a bug and left

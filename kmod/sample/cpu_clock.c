@@ -28,6 +28,7 @@
 #include <linux/errno.h>
 #include <linux/irqflags.h>
 #include <linux/ktime.h>
+#include <linux/lockdep.h>
 #include <linux/minmax.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
@@ -73,6 +74,7 @@ static __always_inline void start(struct cpu_clock *clock)
 	const struct kunwind_grid grid = grid_of_cpu();
 	const u64 now = ktime_get();
 
+	lockdep_assert_irqs_disabled();
 	clock->state = RUNS;
 	clock->accounted = kunwind_grid_last(grid, now);
 	hrtimer_start(&clock->timer, kunwind_grid_next(grid, now), HRTIMER_MODE_ABS_PINNED_HARD);

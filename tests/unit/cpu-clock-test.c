@@ -125,7 +125,9 @@ static void run(u64 to, u64 late)
 static void switch_to(struct task_struct *next)
 {
 	local_irq_disable();		/* the lock of the run queue */
+	local_irq_disable();		/* the lock of the run queue is held */
 	on_sched_switch(NULL, false, current, next, 0);
+	local_irq_enable();
 	local_irq_enable();
 	current = next;
 }

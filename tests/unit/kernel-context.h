@@ -208,6 +208,8 @@ static inline void emits(void)
 		wrong("an event is emitted with %s held", held_class[0]);
 }
 
+#define lockdep_assert_irqs_disabled()						\
+	do { if (!irqs_depth) wrong("interrupts are on"); } while (0)
 #define lockdep_assert_preemption_disabled()					\
 	do { if (preemptible()) wrong("preemption is on"); } while (0)
 
