@@ -126,7 +126,7 @@ static inline u64 kunwind_mem_handler(const struct kunwind_mem *mem, u64 ip)
 #ifdef KUNWIND_CHECKS
 #define kunwind_mem_check(mem, is_open)	((mem)->open == (is_open) ? (void)0 : abort())
 #else
-#define kunwind_mem_check(mem, is_open)	((void)0)
+#define kunwind_mem_check(mem, is_open)	((void)(mem), (void)(is_open))
 #endif
 
 static __always_inline bool kunwind_mem_begin(struct kunwind_mem *mem, u64 first)
