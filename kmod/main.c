@@ -66,6 +66,7 @@ static void let_go(void)
 	kunwind_hooks_retire();
 	synchronize_rcu();
 	free = kunwind_takeover_exit();
+	free &= kunwind_fatal_signal_stop();
 	free &= kunwind_process_stop();
 	free &= kunwind_mm_hooks_exit();
 	if (!free) {

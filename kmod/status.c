@@ -18,6 +18,7 @@
 
 #include "base/enabled.h"
 #include "base/memory_limit.h"
+#include "process/fatal_signal.h"
 #include "process/system_wide.h"
 #include "stack/callstack.h"
 #include "stack/stack_event.h"
@@ -93,6 +94,7 @@ int kunwind_status_show(struct seq_file *m, void *data)
 	kunwind_takeover_show(m);
 	kunwind_mm_hooks_show(m);
 	kunwind_process_show_hooks(m);
+	kunwind_fatal_signal_show_hooks(m);
 	show_stats(m);
 	kunwind_callstack_show(m);
 	kunwind_stack_event_show(m);

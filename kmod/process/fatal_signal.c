@@ -16,27 +16,93 @@
  *     the first one has ended before
  *   - neither: a thread took the signal as any other, and has emitted the event
  *
+ * The probe runs with the lock of the signal handlers held and interrupts off,
+ * and users choose how often their processes die. So the probe only takes a note.
+ * Hooks on the functions that the kernel calls next, in the same task, without
+ * the lock and with interrupts on, emit the event:
+ *   proc_coredump_connector(task)  before a core dump
+ *   do_group_exit(code)
  * The mappings of the process are reported first, because the stack may be read
- * when the process, and older events about its mappings, have gone. At most
- * MAPS_MAX mappings are reported, because the probe runs with the lock of the
- * signal handlers held and interrupts off.
+ * when the process, and older events about its mappings, have gone: MAP_BYTES of
+ * events at most.
+ *
+ * Memory: 10 KB for the notes. If all places where the note of a task may be are
+ * taken, or a hook is missing, the probe emits the event, without mappings. The
+ * same holds for workers of io_uring, which do not reach the hooks.
  */
+#include <linux/hash.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
+#include <linux/sched/task.h>
 #include <linux/signal.h>
+/* It uses struct task_struct, and does not declare it. */
+#include <linux/cn_proc.h>
 #include <trace/events/signal.h>
 
 #include "../base/hook.h"
+#include "../compat/sched.h"
 #include "../space/snapshot.h"
 #include "../space/space.h"
+#include "../trace/emit.h"
 #include "../trace/kunwind_events.h"
 #include "../trace/on_demand.h"
 #include "fatal_signal.h"
 
-#define MAPS_MAX	256U
-#define ROUNDS_MAX	64		/* of kunwind_snapshot_dump() */
+#define MAP_BYTES	65536U
+#define NOTE_BITS	8
+#define NOTE_WAYS	8
 #define THREADS_MAX	256		/* most threads that are looked at */
 #define PENDING_MAX	32		/* most pending signals that are looked at */
+
+/* A task has taken a fatal signal, and has not reached a hook. Only the task itself uses it. */
+struct fatal_note {
+	const struct task_struct *task;		/* NULL: free */
+	int signal, code;
+	u64 address;
+	pid_t sender;
+	bool group;
+};
+static struct fatal_note notes[1 << NOTE_BITS];
+
+/* Returns the note whose task is @task, NULL for a free one, or NULL. */
+static struct fatal_note *find_note(const struct task_struct *task)
+{
+	u32 way, first = hash_ptr(current, NOTE_BITS);
+
+	for (way = 0; way < NOTE_WAYS; way++) {
+		struct fatal_note *note = &notes[(first + way) % ARRAY_SIZE(notes)];
+
+		if (READ_ONCE(note->task) == task)
+			return note;
+	}
+	return NULL;
+}
+
+/* Returns a note for the current task, or NULL: none is free. */
+static struct fatal_note *take_note(void)
+{
+	struct fatal_note *note;
+
+	/* Left by a hook that did not run, or by an earlier task at this address. */
+	note = find_note(current);
+	while (!note) {
+		note = find_note(NULL);
+		if (!note)
+			return NULL;
+		if (cmpxchg(&note->task, NULL, current))
+			note = NULL;		/* another task was faster */
+	}
+	return note;
+}
+
+/* No probe runs any more: forgets the notes whose tasks have not reached a hook. */
+static void forget_notes(void)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(notes); i++)
+		WRITE_ONCE(notes[i].task, NULL);
+}
 
 /* In a process that ends, each thread has SIGKILL pending until it takes it. */
 static bool will_take_kill(struct task_struct *task)
@@ -130,20 +196,47 @@ static int fatal(int sig, const struct k_sigaction *ka, const struct kernel_sigi
 
 static void report_mappings(void)
 {
-	const struct kunwind_snapshot *snapshot = NULL;
-	const struct kunwind_space *space;
-	u32 room = MAPS_MAX, rounds;
-	u64 at = 0;
+	struct kunwind_snapshot *snapshot;
+	struct kunwind_space *space;
 
 	if (!trace_kunwind_map_enabled() || !current->mm || kunwind_hook_missing())
 		return;
-	rcu_read_lock();
-	space = kunwind_space_find(current->mm);
-	if (space)
-		snapshot = kunwind_snapshot_of(rcu_dereference(space->ranges));
-	for (rounds = 0; snapshot && room && at != U64_MAX && rounds < ROUNDS_MAX; rounds++)
-		room -= kunwind_snapshot_dump(snapshot, current->tgid, &at, room);
-	rcu_read_unlock();
+	space = kunwind_space_find_get(current->mm);
+	if (!space)
+		return;
+	snapshot = kunwind_space_snapshot(space);
+	if (snapshot)
+		kunwind_snapshot_dump_within(snapshot, current->tgid, MAP_BYTES);
+	kunwind_snapshot_put(snapshot);
+	kunwind_space_put(space);
+}
+
+/* Runs after the probe, in the same task, without the lock of the signal handlers. */
+static void emit(void)
+{
+	struct fatal_note note, *kept;
+
+	/* Most tasks that exit have no note, and no signal has killed them. */
+	if (!(current->flags & PF_SIGNALED))
+		return;
+	kept = find_note(current);
+	if (!kept)
+		return;
+	note = *kept;
+	smp_store_release(&kept->task, NULL);
+	report_mappings();
+	KUNWIND_EMIT(kunwind_fatal_signal, current->tgid, current->pid, note.signal, note.code,
+		     note.address, note.sender, note.group);
+}
+
+KUNWIND_HOOK1(proc_coredump_connector, struct task_struct *, task)
+{
+	emit();
+}
+
+KUNWIND_HOOK1(do_group_exit, int, code)
+{
+	emit();
 }
 
 /* Sets what the signal's information says of its origin. */
@@ -168,6 +261,7 @@ static void read_origin(int sig, const struct kernel_siginfo *info, int *code, u
 static void on_signal_deliver(void *data, int sig, struct kernel_siginfo *info, struct k_sigaction *ka)
 {
 	const struct kernel_siginfo *known = info;
+	struct fatal_note *note = NULL;
 	pid_t sender = 0;
 	u64 address = 0;
 	int code = 0;
@@ -177,9 +271,24 @@ static void on_signal_deliver(void *data, int sig, struct kernel_siginfo *info, 
 	if (!sig)
 		return;
 	read_origin(sig, known, &code, &address, &sender);
-	report_mappings();
-	trace_kunwind_fatal_signal(current->tgid, current->pid, sig, code, address, sender, group);
+	if (!kunwind_hook_missing() && !(current->flags & (PF_KTHREAD | KUNWIND_PF_WORKERS)))
+		note = take_note();
+	if (!note) {
+		KUNWIND_EMIT(kunwind_fatal_signal, current->tgid, current->pid, sig, code, address,
+			     sender, group);
+		return;
+	}
+	note->signal = sig;
+	note->code = code;
+	note->address = address;
+	note->sender = sender;
+	note->group = group;
 }
+
+static struct kunwind_hook hooks[] = {
+	KUNWIND_HOOK_ENTRY(proc_coredump_connector),
+	KUNWIND_HOOK_ENTRY(do_group_exit),
+};
 
 void kunwind_fatal_signal_init(void)
 {
@@ -188,7 +297,18 @@ void kunwind_fatal_signal_init(void)
 	};
 
 	check_trace_callback_type_signal_deliver(on_signal_deliver);
-	kunwind_on_demand_init(&kunwind_fatal_signal_demand, &probe, 1, NULL, NULL);
+	kunwind_hooks_require(hooks, ARRAY_SIZE(hooks));
+	kunwind_on_demand_init(&kunwind_fatal_signal_demand, &probe, 1, NULL, forget_notes);
+}
+
+bool kunwind_fatal_signal_stop(void)
+{
+	return kunwind_hooks_disable(hooks, ARRAY_SIZE(hooks));
+}
+
+void kunwind_fatal_signal_show_hooks(struct seq_file *m)
+{
+	kunwind_hooks_show(m, hooks, ARRAY_SIZE(hooks), "");
 }
 
 void kunwind_fatal_signal_exit(void)

@@ -20,6 +20,8 @@
 #include "snapshot.h"
 
 #define DUMPED	64		/* most ranges that one call of a dump looks at */
+#define EVENT_BYTES	128	/* of kunwind_map with its build-id, without the path */
+#define EVENT_SHORT	(EVENT_BYTES + 256)
 
 static atomic64_t next_id = ATOMIC64_INIT(0);
 static atomic64_t map_bytes;
@@ -195,6 +197,23 @@ u32 kunwind_snapshot_dump(const struct kunwind_snapshot *snapshot, pid_t tgid, u
 	}
 	*at = i < ranges->nr ? ranges->range[i].start : U64_MAX;
 	return nr;
+}
+
+void kunwind_snapshot_dump_within(const struct kunwind_snapshot *snapshot, pid_t tgid, u32 bytes)
+{
+	const struct kunwind_name *name;
+	u32 pass, i, cost;
+
+	/* Long paths come last, so that a few of them do not use up the room of all. */
+	for (pass = 0; pass < 2; pass++)
+		for (i = 0; i < snapshot->ranges.nr; i++) {
+			name = snapshot->detail[i].name;
+			cost = EVENT_BYTES + (name ? name->size : 0);
+			if ((cost > EVENT_SHORT) != pass || cost > bytes || !is_known(snapshot, i))
+				continue;
+			kunwind_trace_map(tgid, &snapshot->ranges.range[i], &snapshot->detail[i]);
+			bytes -= cost;
+		}
 }
 
 u32 kunwind_snapshot_known(const struct kunwind_snapshot *snapshot, u64 at)

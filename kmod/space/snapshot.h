@@ -128,6 +128,13 @@ bool kunwind_snapshot_announce(struct kunwind_snapshot *snapshot, pid_t tgid,
  */
 u32 kunwind_snapshot_dump(const struct kunwind_snapshot *snapshot, pid_t tgid, u64 *at, u32 max);
 
+/*
+ * Emits kunwind_map for ranges that a dump would report, at most @bytes of events
+ * (a path counts as the memory that it takes): first those with short paths, then
+ * those with long ones. No sleep.
+ */
+void kunwind_snapshot_dump_within(const struct kunwind_snapshot *snapshot, pid_t tgid, u32 bytes);
+
 /* Returns how many events a dump from address @at to the end would emit. */
 u32 kunwind_snapshot_known(const struct kunwind_snapshot *snapshot, u64 at);
 

@@ -310,9 +310,9 @@ TRACE_EVENT_FN(kunwind_slow_syscall,
  * @group: the signal was sent to the process. Only the first thread has this
  *	event; if it had ended before, one of the others
  *
- * Emitted when the thread takes the signal, before a core dump. If the process
- * is registered, kunwind_map of at most 256 of its mappings precedes the event,
- * so that a trace that holds the event can name its stack. The event is
+ * Emitted after the thread has taken the signal, before a core dump. If the
+ * process is registered, kunwind_map of its mappings precedes the event, at most
+ * 64 KB, so that a trace that holds the event can name its stack. The event is
  * computed only while it is on (process/fatal_signal.c).
  */
 TRACE_EVENT_FN(kunwind_fatal_signal,

@@ -233,11 +233,53 @@ static void test_end(void)
 	end("missing hook");
 }
 
+/* What is reported when a process dies: @bytes of events, short paths first. */
+static void test_within(void)
+{
+	struct kunwind_name *longer = calloc(1, sizeof(*longer));
+	struct kunwind_name *shorter = calloc(1, sizeof(*shorter));
+	struct kunwind_snapshot *snapshot;
+	u32 i;
+
+	begin();
+	process(0, 0, 100);
+	snapshot = lists[0];
+	longer->size = 4096;
+	shorter->size = 256;
+	for (i = 0; i < 100; i++)
+		snapshot->detail[i].name = i < 90 ? longer : shorter;
+	kunwind_snapshot_dump_within(snapshot, 100, 10 * EVENT_SHORT);
+	tap_ok(told == 10 && told_last == 0x2000 * 100,
+	       "death: mappings with short paths are reported, those with long ones do not fit");
+	told = 0;
+	kunwind_snapshot_dump_within(snapshot, 100, 10 * EVENT_SHORT + 3 * (EVENT_BYTES + 4096));
+	tap_ok(told == 13 && told_last == 0x2000 * 3,
+	       "death: then mappings with long paths, as far as there is room");
+	told = 0;
+	kunwind_snapshot_dump_within(snapshot, 100, 10 * EVENT_SHORT - 1);
+	tap_ok(told == 9, "death: no event exceeds the limit");
+	told = 0;
+	snapshot->ranges.range[99].dead = KUNWIND_DEAD;
+	kunwind_snapshot_dump_within(snapshot, 100, 10 * EVENT_SHORT);
+	tap_ok(told == 9 && told_last == 0x2000 * 99,
+	       "death: dead ranges are not reported, and take no room");
+	told = 0;
+	for (i = 0; i < 99; i++)
+		snapshot->detail[i].name = NULL;
+	kunwind_snapshot_dump_within(snapshot, 100, 99 * EVENT_BYTES);
+	tap_ok(told == 99, "death: a mapping without a path takes the room of its event alone");
+	snapshot->detail[99].name = NULL;
+	end("death");
+	free(longer);
+	free(shorter);
+}
+
 int main(void)
 {
 	test_process();
 	test_user();
 	test_end();
 	kunwind_quota_exit();
+	test_within();
 	return tap_done();
 }

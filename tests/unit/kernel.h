@@ -470,6 +470,7 @@ static inline struct mem_cgroup *get_mem_cgroup_from_mm(struct mm_struct *mm)
 		mm->memcg->refs++;
 	return mm->memcg;
 }
+struct sigpending { struct list_head list; u64 signal; };
 struct task_struct {
 	struct cred *cred;
 	struct pid_namespace *pid_ns;
@@ -480,6 +481,9 @@ struct task_struct {
 	u64 start_time;
 	const char *comm;
 	struct signal_struct *signal;
+	struct sigpending pending;
+	struct task_struct *group_leader;
+	int exit_state;
 };
 #define MAX_NICE			19
 #define TICK_NSEC			(NSEC_PER_SEC / HZ)

@@ -65,7 +65,8 @@ static void test_children(void)
 	forks(&all[4], 6);
 	nr_exited = 0;
 	switches(false);
-	tap_ok(nr_exited == 2, "system_wide off: each process that is not registered any more has kunwind_exit");
+	tap_ok(nr_exited == 2,
+	       "system_wide off: each process that is not registered any more has kunwind_exit");
 	no_memory = 2;	/* for the space and for the record */
 	missed = missed_by_memory();
 	child = forks(&all[1], 7);
