@@ -71,13 +71,13 @@ is "$off $event_off" "0 False" "long paths: no mapping, and no signal, is report
 check "long paths: at most 64 KB are reported" [ "$bytes" -le 65536 ]
 check "long paths: some of these mappings are reported" [ "$events" -gt 10 ]
 is "$libc" 1 "long paths: the C library, whose path is short, is reported"
-check "long paths: a death takes at most 2.5 million instructions more" [ "$cost" -le 2500000 ]
+check "long paths: a death takes at most 0.7 million instructions more" [ "$cost" -le 700000 ]
 read -r events bytes off libc cost event_off < <(deaths 4000 0)
 diag "4,000 mappings with a short path: $events events of $bytes bytes, $cost instructions"
 is "$off $event_off" "0 False" "many mappings: no mapping, and no signal, is reported with interrupts off"
 check "many mappings: at most 64 KB are reported" [ "$bytes" -le 65536 ]
 check "many mappings: at least 256 are reported" [ "$events" -ge 256 ]
-check "many mappings: a death takes at most 2.5 million instructions more" [ "$cost" -le 2500000 ]
+check "many mappings: a death takes at most 0.7 million instructions more" [ "$cost" -le 700000 ]
 kunwind system-wide off
 check "the module is unloaded" rmmod kunwind
 done_testing
