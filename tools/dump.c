@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "cfi/elf.h"
+#include "rows/unwind_info.h"
 #include "x86/i386.h"
 #include "kunwind_core.h"
 
@@ -327,17 +328,17 @@ static int dump_file(struct dump *dump, const char *path, int fd, u32 keep)
 		kunwind_tool_error("%s: not a regular file; name an ELF file", path);
 		return TOOL_FAILED;
 	}
-	build_error = kunwind_elf_parse(read_at, &fd, (u64)st.st_size, &elf);
+	build_error = kunwind_unwind_info_find(read_at, &fd, (u64)st.st_size, &elf);
 	if (build_error)
 		return refuse(path, build_error);
 	size = elf.eh_size + elf.debug_size;
 	data = malloc(size ? size : 1);
 	if (!data)
 		return refuse(path, KUNWIND_E_NOMEM);
-	if (read_at(&fd, elf.eh_offset, data, elf.eh_size) ||
-	    read_at(&fd, elf.debug_offset, data + elf.eh_size, elf.debug_size)) {
+	build_error = kunwind_unwind_info_read(read_at, &fd, &elf, data);
+	if (build_error) {
 		free(data);
-		return refuse(path, KUNWIND_E_IO);
+		return refuse(path, build_error);
 	}
 	kunwind_elf_sections(&elf, data, data + elf.eh_size, section);
 	status = dump_table(dump, path, section, keep);

@@ -32,6 +32,7 @@
 
 #include "../base/param.h"
 #include "../compat/mm.h"
+#include "../core/rows/unwind_info.h"
 #include "builder.h"
 #include "estimate.h"
 #include "filesystem.h"
@@ -155,6 +156,8 @@ static enum kunwind_build_error compile(struct build *build, size_t limit)
 {
 	struct kunwind_object *object = build->object;
 	const struct kunwind_elf *elf = &object->elf;
+	/* Go calls the vDSO on another stack, with its own rsp in r12. */
+	const u32 keep = object->vdso ? KUNWIND_SAVED_REGS : 0;
 	struct kunwind_section section[2];
 	enum kunwind_build_error build_error;
 
@@ -163,7 +166,7 @@ static enum kunwind_build_error compile(struct build *build, size_t limit)
 		build_error = kunwind_part_builder_begin(&build->job, section, limit,
 							 &build->part_builder);
 	else
-		build_error = kunwind_table_build(section, 0, limit, build_aborted, build,
+		build_error = kunwind_table_build(section, keep, limit, build_aborted, build,
 						  &object->table);
 	if (build_error)
 		return build_error;
@@ -188,7 +191,7 @@ static enum kunwind_build_error build_table(struct build *build)
 
 	if (!kunwind_source_hold(object))
 		return KUNWIND_E_ABORTED;
-	build_error = kunwind_elf_parse(read_file, build, object->key.size, &object->elf);
+	build_error = kunwind_unwind_info_find(read_file, build, object->key.size, &object->elf);
 	object->has_elf = build_error == KUNWIND_OK || build_error == KUNWIND_E_NO_CFI;
 	if (build_error)
 		return build_error;
@@ -202,11 +205,8 @@ static enum kunwind_build_error build_table(struct build *build)
 	if (build_error)
 		return build_error;
 	build->data = data_alloc(size);
-	if (!build->data)
-		build_error = KUNWIND_E_NOMEM;
-	else if (read_file(build, elf->eh_offset, build->data, elf->eh_size) ||
-		 read_file(build, elf->debug_offset, build->data + elf->eh_size, elf->debug_size))
-		build_error = KUNWIND_E_IO;
+	build_error = build->data ?
+		      kunwind_unwind_info_read(read_file, build, elf, build->data) : KUNWIND_E_NOMEM;
 	kunwind_filesystem_answered(object->key.dev);
 	kunwind_source_done(object);
 	if (!build_error)

@@ -110,7 +110,7 @@ enum kunwind_build_error {
 					 * open for writing */
 	KUNWIND_E_NOT_ELF = 3,		/* magic, class, machine, version */
 	KUNWIND_E_HEADER = 4,		/* ELF headers contradict each other */
-	KUNWIND_E_NO_CFI = 5,		/* no .eh_frame and no .debug_frame */
+	KUNWIND_E_NO_CFI = 5,		/* no .eh_frame, no .debug_frame, and no table of Go's linker */
 	KUNWIND_E_TRUNCATED = 6,	/* record or section past the end */
 	KUNWIND_E_CIE = 7,		/* CIE pointer leads to no CIE, or to
 					 * one that is too long */

@@ -5,8 +5,9 @@
 DIRECTORY/eh gets sections with every CFI instruction, every pointer encoding
 and several arrangements of FDEs (format of an input: fuzz.h). DIRECTORY/walk
 gets registers and memory before each of these sections (format: fuzz-walk.c),
-DIRECTORY/elf a small 64-bit and a small 32-bit ELF file. The inputs that the
-fuzzers made from them are in tests/data/fuzz.
+DIRECTORY/elf a small 64-bit and a small 32-bit ELF file, DIRECTORY/go a table of
+Go's linker in each format. The inputs that the fuzzers made from them are in
+tests/data/fuzz.
 """
 
 import os
@@ -217,8 +218,68 @@ def elf32():
     return bytes(data)
 
 
+def go(magic, start):
+    """The format of an input: fuzz-go.c. Code is nop, then what the functions below have."""
+    newer = magic in (0xfffffff0, 0xfffffff1)
+    word = 4 if newer else 8
+    text = 0x4000
+    functions = (("_rt0_amd64_linux", 0, 4, "", ((0, 5),)),
+                 ("main.framed", 0, 0, "", ((0, 1), (8, 7), (24, 10), (8, 1), (0, 1))),
+                 ("runtime.goexit", 7, 5, "", ((0, 8),)),
+                 ("runtime.sigpanic", 18, 0, "", ((0, 1), (8, 8))),
+                 ("runtime.nanotime1", 0, 6, "4883ec184989e4488b62384883e4f0ffd04c89e44883c418c3",
+                  ((0, 4), (24, 20), (0, 1))),
+                 ("runtime.mcall", 11, 6, "4889c2498b66385041ffd458", ((0, 8), (8, 3), (0, 1))))
+
+    def varint(val):
+        return uleb((val << 1 ^ val >> 31) & 0xffffffff)
+
+    head = struct.pack("<II", magic, 0x08010000)
+    words = [len(functions)] + [0] * (0 if magic == 0xfffffffb else 7 if newer else 6)
+    names, lists, at_name, at_list = b"", b"\0", [], []
+    for name, _, _, _, rows in functions:
+        at_name.append(len(names))
+        names += name.encode() + b"\0"
+        at_list.append(len(lists))
+        last = -1
+        for distance, size in rows:
+            lists += varint(distance - last) + uleb(size)
+            last = distance
+        lists += b"\0"
+    names_at = len(head) + 8 * len(words)
+    lists_at = names_at + len(names)
+    table_at = -(-(lists_at + len(lists)) // 8) * 8
+    if magic == 0xfffffffb:		# the table follows the header, all offsets are from the start
+        table_at = names_at
+        names_at = table_at + (2 * len(functions) + 1) * word + 48 * len(functions)
+        lists_at = names_at + len(names)
+    base = 0 if magic == 0xfffffffb else table_at
+    table, structs = b"", b""
+    structs_at = table_at + (2 * len(functions) + 1) * word
+    pointer = "<I" if newer else "<Q"
+    for n, (_, number_, flags, _, _) in enumerate(functions):
+        entry = 32 * n if newer else text + 32 * n
+        table += struct.pack(pointer, entry) + struct.pack(pointer, structs_at + 48 * n - base)
+        one = struct.pack(pointer, entry)
+        one += struct.pack("<IIIIIII", at_name[n] + (names_at if not base else 0), 0, 0,
+                           at_list[n] + (lists_at if not base else 0), 0, 0, 0)
+        one += struct.pack("<I", 0) * (magic != 0xfffffffb) + struct.pack("<I", 0) * (magic == 0xfffffff1)
+        structs += (one + bytes([number_, flags])).ljust(48, b"\0")
+    table += struct.pack(pointer, 32 * len(functions) if newer else text + 32 * len(functions))
+    if base:
+        offsets = [names_at, 0, 0, lists_at, table_at]
+        words[-5:] = offsets
+        if newer:
+            words[2] = start
+    head += b"".join(struct.pack("<Q", w) for w in words)
+    data = head + (table + structs + names + lists if not base else
+                   (names + lists).ljust(table_at - len(head), b"\0") + table + structs)
+    data = bytearray(data.ljust(max(len(data), 32 * len(functions)), b"\0"))
+    return bytes(data + b"\0" * (len(data) % 2))
+
+
 def main():
-    for sub in ("eh", "elf", "walk"):
+    for sub in ("eh", "elf", "walk", "go"):
         os.makedirs(os.path.join(sys.argv[1], sub), exist_ok=True)
     for name, data, keep in sections():
         with open(os.path.join(sys.argv[1], "eh", name), "wb") as f:
@@ -226,6 +287,10 @@ def main():
     for name, data in walks():
         with open(os.path.join(sys.argv[1], "walk", name), "wb") as f:
             f.write(data)
+    for magic in (0xfffffffb, 0xfffffffa, 0xfffffff0, 0xfffffff1):
+        for start in (0, 0x4000):
+            with open(os.path.join(sys.argv[1], "go", "%x-%x" % (magic, start)), "wb") as f:
+                f.write(go(magic, start))
     for name, data in (("good", elf()), ("good32", elf32())):
         with open(os.path.join(sys.argv[1], "elf", name), "wb") as f:
             f.write(data)

@@ -9,12 +9,13 @@
 #include <err.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cfi/elf.h"
+#include "rows/unwind_info.h"
 #include "target.h"
 
 static struct target_object *objects;
@@ -34,16 +35,19 @@ static void read_table(struct target_object *object)
 	elf = object->elf = calloc(1, sizeof(*elf));
 	if (fstat(object->fd, &st))
 		err(1, "%s", object->path);
-	object->build_error = kunwind_elf_parse(file_read, &object->fd, st.st_size, elf);
+	object->build_error = kunwind_unwind_info_find(file_read, &object->fd, st.st_size, elf);
 	if (object->build_error)
 		return;
-	data = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, object->fd, 0);
-	if (data == MAP_FAILED)
+	data = malloc(elf->eh_size + elf->debug_size);
+	if (!data)
 		err(1, "%s", object->path);
-	kunwind_elf_sections(elf, data + elf->eh_offset, data + elf->debug_offset, sections);
-	object->build_error = kunwind_table_build(&sections[0], 0, 1UL << 30, NULL, NULL,
-					      &object->table);
-	munmap(data, st.st_size);
+	object->build_error = kunwind_unwind_info_read(file_read, &object->fd, elf, data);
+	kunwind_elf_sections(elf, data, data + elf->eh_size, sections);
+	if (!object->build_error)	/* the vDSO follows all registers: builder.c */
+		object->build_error = kunwind_table_build(&sections[0],
+							  *object->path == '[' ? KUNWIND_SAVED_REGS : 0,
+							  1UL << 30, NULL, NULL, &object->table);
+	free(data);
 }
 
 /* Copies the vDSO to a file. Returns its descriptor. */

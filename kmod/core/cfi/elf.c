@@ -16,7 +16,8 @@
  *
  * Not supported: big-endian and relocatable files, x32, files with more than
  * MAX_PHDRS program headers (PN_XNUM), a compressed .debug_frame. The
- * .debug_frame that Go's linker writes is ignored (section_go()).
+ * .debug_frame that Go's linker writes is ignored (section_go()); go.c reads its
+ * own table.
  */
 #include "elf.h"
 #include "cfi.h"
@@ -84,7 +85,7 @@ enum {
 	SEGMENT_LOAD = 1, SEGMENT_DYNAMIC = 2, SEGMENT_NOTE = 4,
 	SEGMENT_EH_FRAME = 0x6474e550,
 	FLAG_X = 1,
-	SECTION_PROGBITS = 1, SECTION_NOTE = 7, SECTION_NOBITS = 8,
+	SECTION_PROGBITS = 1, SECTION_RELA = 4, SECTION_NOTE = 7, SECTION_NOBITS = 8,
 	SECTION_ALLOC = 2, SECTION_COMPRESSED = 0x800,
 	NOTE_BUILD_ID = 3,
 	DYNAMIC_PLTGOT = 3,
@@ -372,24 +373,29 @@ static enum kunwind_build_error eh_hdr_read(struct parser *p)
 	return eh_place(p->elf) ? KUNWIND_OK : KUNWIND_E_HEADER;
 }
 
-/*
- * Sets *is if the name at @off of the string table is @want, of @len bytes with
- * its NUL.
- */
-static enum kunwind_build_error name_is(const struct parser *p, const struct section *names, u32 off,
-					const char *want, size_t len, bool *is)
+/* The beginning of a section's name, which is long enough to tell those that matter apart. */
+struct section_name {
+	u32 len;
+	char text[24];
+};
+
+/* The name in the file ends with a NUL, too. */
+#define NAME_IS(name, want)	((name)->len >= sizeof(want) && !memcmp((name)->text, want, sizeof(want)))
+
+/* Reads the name at @off of the string table. It is empty if it cannot be read. */
+static enum kunwind_build_error name_get(const struct parser *p, const struct section *names,
+					 u32 off, struct section_name *name)
 {
-	char name[16];
 	enum kunwind_build_error err;
 
-	*is = false;
-	if (off >= names->size || names->size - off < len || names->offset > ~names->size)
+	memset(name, 0, sizeof(*name));
+	if (off >= names->size || names->offset > ~names->size)
 		return KUNWIND_OK;
-	err = get(p, names->offset + off, name, len);
+	name->len = min(names->size - off, (u64)sizeof(name->text));
+	err = get(p, names->offset + off, name->text, name->len);
 	if (err)
-		return err == KUNWIND_E_IO ? err : KUNWIND_OK;
-	*is = !memcmp(name, want, len);
-	return KUNWIND_OK;
+		name->len = 0;
+	return err == KUNWIND_E_IO ? err : KUNWIND_OK;
 }
 
 /*
@@ -397,58 +403,64 @@ static enum kunwind_build_error name_is(const struct parser *p, const struct sec
  * known (*known); otherwise finds the header by its name and takes the address,
  * too. Ignores a header that contradicts the program headers.
  */
-static enum kunwind_build_error section_eh(struct parser *p, const struct section *s,
-					   const struct section *names, bool *known)
+static void section_eh(struct parser *p, const struct section *s, const struct section_name *name,
+		       bool *known)
 {
-	static const char name[] = ".eh_frame";
 	struct kunwind_elf *elf = p->elf;
-	bool is = s->addr == elf->eh_addr;
-	enum kunwind_build_error err;
 
-	if (!*known) {
-		err = name_is(p, names, s->name, name, sizeof(name), &is);
-		if (err)
-			return err;
-	}
-	if (!is)
-		return KUNWIND_OK;
+	if (*known ? s->addr != elf->eh_addr : !NAME_IS(name, ".eh_frame"))
+		return;
 	elf->eh_addr = s->addr;
 	if (eh_place(elf) && s->offset == elf->eh_offset && s->size <= elf->eh_size) {
 		elf->eh_size = s->size;
 		elf->eh_fdes = ~0U;
 		*known = true;
 	}
-	return KUNWIND_OK;
 }
 
-static enum kunwind_build_error section_debug(struct parser *p, const struct section *s,
-					      const struct section *names)
+/* Whether the section is in the file. */
+static bool section_present(const struct parser *p, const struct section *s)
 {
-	static const char name[] = ".debug_frame";
-	enum kunwind_build_error err;
-	bool is;
-
-	if (p->elf->debug_size || s->offset > p->size || s->size > p->size - s->offset)
-		return KUNWIND_OK;
-	err = name_is(p, names, s->name, name, sizeof(name), &is);
-	if (err || !is)
-		return err;
-	p->elf->debug_offset = s->offset;
-	p->elf->debug_size = s->size;
-	return KUNWIND_OK;
+	return s->type != SECTION_NOBITS && s->offset <= p->size && s->size <= p->size - s->offset;
 }
 
 /*
- * Sets *is if the section is the note in which Go's linker puts its build ID.
- * The CFA in Go's .debug_frame is always rsp plus a number of bytes. This is
- * wrong where a function has switched stacks.
+ * Go's linker writes .gopclntab, and a note with its build ID. The CFA in its
+ * .debug_frame is always rsp plus a number of bytes, which is wrong where a
+ * function has switched stacks, so that section is not used.
  */
-static enum kunwind_build_error section_go(struct parser *p, const struct section *s,
-					   const struct section *names, bool *is)
+static void section_go(struct parser *p, const struct section *s, const struct section_name *name,
+		       bool *go)
 {
-	static const char name[] = ".note.go.buildid";
+	struct kunwind_elf *elf = p->elf;
 
-	return *is ? KUNWIND_OK : name_is(p, names, s->name, name, sizeof(name) - 1, is);
+	if (s->type == SECTION_NOTE) {
+		*go |= NAME_IS(name, ".note.go.buildid");
+	} else if (!elf->go_size && s->type == SECTION_PROGBITS && s->flags & SECTION_ALLOC &&
+		   (NAME_IS(name, ".gopclntab") || NAME_IS(name, ".data.rel.ro.gopclntab"))) {
+		elf->go_addr = s->addr;
+		elf->go_offset = s->offset;
+		elf->go_size = s->size;
+		*go = true;
+	}
+}
+
+static void section_other(struct parser *p, const struct section *s,
+			  const struct section_name *name)
+{
+	struct kunwind_elf *elf = p->elf;
+
+	if (s->type == SECTION_RELA && NAME_IS(name, ".rela.dyn")) {
+		elf->rela_offset = s->offset;
+		elf->rela_size = s->size;
+	} else if (s->type == SECTION_PROGBITS && NAME_IS(name, ".text")) {
+		elf->text_section = s->addr;
+	} else if (s->type == SECTION_PROGBITS && !elf->debug_size &&
+		   !(s->flags & (SECTION_ALLOC | SECTION_COMPRESSED)) &&
+		   NAME_IS(name, ".debug_frame")) {
+		elf->debug_offset = s->offset;
+		elf->debug_size = s->size;
+	}
 }
 
 /* Reads the section headers. Ignores all if place or number is invalid. */
@@ -457,6 +469,7 @@ static enum kunwind_build_error sections_read(struct parser *p, bool *known)
 	const struct file_header *h = &p->header;
 	const size_t size = p->elf->i386 ? sizeof(struct section_32) : sizeof(struct section);
 	struct section s, names = { 0 };
+	struct section_name name;
 	enum kunwind_build_error err;
 	bool exact = false, go = false;
 	unsigned int i;
@@ -475,17 +488,18 @@ static enum kunwind_build_error sections_read(struct parser *p, bool *known)
 			return err;
 		if (!s.size)
 			continue;
-		if (s.type == SECTION_NOTE) {
-			err = section_go(p, &s, &names, &go);
-		} else if ((s.flags & SECTION_ALLOC) && s.type != SECTION_NOBITS && !exact) {
-			err = section_eh(p, &s, &names, known);
-			exact = *known && p->elf->eh_fdes == ~0U;
-		} else if (s.type == SECTION_PROGBITS &&
-			   !(s.flags & (SECTION_ALLOC | SECTION_COMPRESSED))) {
-			err = section_debug(p, &s, &names);
-		}
+		err = name_get(p, &names, s.name, &name);
 		if (err)
 			return err;
+		if ((s.flags & SECTION_ALLOC) && s.type != SECTION_NOBITS && s.type != SECTION_NOTE &&
+		    !exact) {
+			section_eh(p, &s, &name, known);
+			exact = *known && p->elf->eh_fdes == ~0U;
+		}
+		if (!section_present(p, &s))
+			continue;
+		section_go(p, &s, &name, &go);
+		section_other(p, &s, &name);
 	}
 	if (go)
 		p->elf->debug_size = 0;

@@ -32,6 +32,11 @@ struct kunwind_elf_load {
  *	in .eh_frame_hdr, or 0; ~0 if @eh_size is exact
  * @debug_offset, @debug_size: of .debug_frame; size 0: there is none, or it is
  *	compressed
+ * @go_addr, @go_offset, @go_size: of .gopclntab, which Go's linker writes; size
+ *	0: there is none
+ * @go: set by kunwind_unwind_info_find() (rows/unwind_info.h)
+ * @text_section: ELF virtual address of .text; 0: not known
+ * @rela_offset, @rela_size: of .rela.dyn, if the file has .gopclntab
  * @text_lo, @text_hi: span of all executable PT_LOADs, ELF virtual addresses
  * @text_base, @data_base: bases of DW_EH_PE_textrel (always 0) and of datarel
  *	(DT_PLTGOT, or 0)
@@ -39,6 +44,10 @@ struct kunwind_elf_load {
 struct kunwind_elf {
 	u64 eh_addr, eh_offset, eh_size;
 	u64 debug_offset, debug_size;
+	u64 go_addr, go_offset, go_size;
+	u64 text_section;
+	u64 rela_offset, rela_size;
+	bool go;
 	u32 eh_fdes;
 	u64 text_lo, text_hi;
 	u64 text_base, data_base;

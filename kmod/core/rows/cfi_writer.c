@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * cfi_writer.c - write rows as a section .debug_frame; see cfi_writer.h
+ *
+ * A row that equals the one before it takes no byte. An FDE takes 24 bytes, a row
+ * mostly 4 to 6. Any context; no memory but the caller's.
+ */
+#include "cfi_writer.h"
+
+/* DWARF 5, 7.24 */
+enum {
+	CFA_ADVANCE = 0x40,
+	CFA_OFFSET = 0x80,
+	CFA_ADVANCE_1 = 0x02,
+	CFA_ADVANCE_2 = 0x03,
+	CFA_ADVANCE_4 = 0x04,
+	CFA_UNDEFINED = 0x07,
+	CFA_SAME = 0x08,
+	CFA_DEF = 0x0c,
+};
+
+static void put(struct kunwind_cfi_writer *w, const void *bytes, u32 len)
+{
+	if (w->full || len > w->room - w->size) {
+		w->full = true;
+		return;
+	}
+	if (w->out)
+		memcpy(w->out + w->size, bytes, len);
+	w->size += len;
+}
+
+static void put_byte(struct kunwind_cfi_writer *w, u8 byte)
+{
+	put(w, &byte, 1);
+}
+
+static void put_uleb(struct kunwind_cfi_writer *w, u64 val)
+{
+	do {
+		put_byte(w, (val & 0x7f) | (val > 0x7f) << 7);
+		val >>= 7;
+	} while (val);
+}
+
+u64 kunwind_cfi_write_cie(struct kunwind_cfi_writer *w, bool signal)
+{
+	static const u8 head[] = { 0xff, 0xff, 0xff, 0xff, 1 };
+	static const u8 tail[] = {
+		0,	 1,	      0x78, KUNWIND_RA, /* alignments 1 and -8 */
+		CFA_DEF, KUNWIND_RSP, 8,    CFA_OFFSET | KUNWIND_RA,
+		1,
+	};
+	u32 len = sizeof(head) + signal + sizeof(tail);
+	const u64 place = w->size;
+
+	put(w, &len, sizeof(len));
+	put(w, head, sizeof(head));
+	if (signal)
+		put_byte(w, 'S');
+	put(w, tail, sizeof(tail));
+	return place;
+}
+
+static void fde_close(struct kunwind_cfi_writer *w, u64 end)
+{
+	if (w->fde && !w->full && w->out) {
+		u32 len = w->size - w->fde - sizeof(len);
+		u64 span = end - w->fde_start;
+
+		memcpy(w->out + w->fde, &len, sizeof(len));
+		memcpy(w->out + w->fde + 16, &span, sizeof(span));
+	}
+	w->fde = 0;
+}
+
+static void fde_open(struct kunwind_cfi_writer *w, u64 start)
+{
+	u32 zero = 0, cie = w->cie;
+	u64 span = 0;
+
+	w->fde = w->size;
+	w->fde_start = w->at = start;
+	w->row = (struct kunwind_written_row){ .how = KUNWIND_WRITTEN_CFA,
+					       .rbp = KUNWIND_RBP_SAME,
+					       .reg = KUNWIND_RSP,
+					       .off = 8 };
+	put(w, &zero, sizeof(zero));
+	put(w, &cie, sizeof(cie));
+	put(w, &start, sizeof(start));
+	put(w, &span, sizeof(span));
+}
+
+static void put_advance(struct kunwind_cfi_writer *w, u64 to)
+{
+	u64 delta = to - w->at;
+
+	if (!delta)
+		return;
+	if (delta < 0x40) {
+		put_byte(w, CFA_ADVANCE | delta);
+	} else if (delta <= 0xff) {
+		put_byte(w, CFA_ADVANCE_1);
+		put(w, &delta, 1);
+	} else if (delta <= 0xffff) {
+		put_byte(w, CFA_ADVANCE_2);
+		put(w, &delta, 2);
+	} else if (delta <= 0xffffffff) {
+		put_byte(w, CFA_ADVANCE_4);
+		put(w, &delta, 4);
+	} else {
+		w->full = true;
+	}
+	w->at = to;
+}
+
+void kunwind_cfi_write_row(struct kunwind_cfi_writer *w, u64 at, struct kunwind_written_row row)
+{
+	const struct kunwind_written_row *const old = &w->row;
+
+	if (row.how == KUNWIND_WRITTEN_NONE) {
+		fde_close(w, at);
+		return;
+	}
+	if (!w->fde)
+		fde_open(w, at);
+	if (row.how == old->how && row.rbp == old->rbp && row.reg == old->reg &&
+	    row.off == old->off)
+		return;
+	put_advance(w, at);
+	if (row.how != old->how) {
+		put_byte(w,
+			 row.how == KUNWIND_WRITTEN_END ? CFA_UNDEFINED : CFA_OFFSET | KUNWIND_RA);
+		put_byte(w, row.how == KUNWIND_WRITTEN_END ? KUNWIND_RA : 1);
+	}
+	if (row.reg != old->reg || row.off != old->off) {
+		put_byte(w, CFA_DEF);
+		put_byte(w, row.reg);
+		put_uleb(w, row.off);
+	}
+	if (row.rbp != old->rbp) {
+		switch (row.rbp) {
+		case KUNWIND_RBP_SAVED: /* at CFA - 16 */
+			put_byte(w, CFA_OFFSET | KUNWIND_RBP);
+			put_byte(w, 2);
+			break;
+		default:
+			put_byte(w, row.rbp == KUNWIND_RBP_SAME ? CFA_SAME : CFA_UNDEFINED);
+			put_byte(w, KUNWIND_RBP);
+		}
+	}
+	w->row = row;
+}

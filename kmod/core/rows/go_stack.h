@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * go_stack.h - rows of Go's functions that write rsp, from their code
+ */
+#ifndef _KUNWIND_GO_STACK_H
+#define _KUNWIND_GO_STACK_H
+
+#include "cfi_writer.h"
+
+/* What is known about the stack at one instruction of a function that writes rsp. */
+struct kunwind_go_stack {
+	bool by_rsp; /* rsp is as the list of distances says */
+	bool ended; /* SWITCHES_TO_END: rsp was written */
+	bool branched; /* a branch was seen: what follows may be reached by another way */
+	bool written; /* rsp was written */
+	u8 reg; /* holds the rsp of an earlier instruction; 0: none does */
+	s64 reg_distance; /* the distance there */
+};
+
+/**
+ * kunwind_go_stack_step() - apply one instruction
+ * @code: its bytes, and what follows: @len bytes
+ * @distance: what the list of distances says about its address
+ * @to_end: after an unknown write of rsp, nothing is above
+ * Task context. Return: its length, or 0 if it is not known, or padding.
+ */
+u32 kunwind_go_stack_step(struct kunwind_go_stack *stack, const u8 *code, u32 len, s64 distance,
+			  bool to_end);
+
+/* The row for the address of the next instruction, about which the list says @distance. */
+struct kunwind_written_row kunwind_go_stack_row(const struct kunwind_go_stack *stack, s64 distance);
+
+/* The row for a distance from rsp up to the return address that Go's assembler has followed. */
+struct kunwind_written_row kunwind_go_row_by_rsp(s64 distance, u8 rbp);
+
+#endif /* _KUNWIND_GO_STACK_H */
