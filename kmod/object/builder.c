@@ -188,6 +188,7 @@ static enum kunwind_build_error build_table(struct build *build)
 	const struct kunwind_elf *elf = &object->elf;
 	enum kunwind_build_error build_error;
 	size_t size, limit, kept = 0;
+	u64 most;
 
 	if (!kunwind_source_hold(object))
 		return KUNWIND_E_ABORTED;
@@ -196,8 +197,13 @@ static enum kunwind_build_error build_table(struct build *build)
 	if (build_error)
 		return build_error;
 	/* The sum does not overflow: no section is larger than the file. */
+	most = (u64)READ_ONCE(max_eh_frame_mb) << 20;
+	if (elf->go && elf->eh_size && elf->eh_size + elf->debug_size > most) {
+		object->elf.go = false;		/* the rest is better than nothing */
+		object->elf.debug_size = 0;
+	}
 	size = elf->eh_size + elf->debug_size;
-	if (size > (u64)READ_ONCE(max_eh_frame_mb) << 20)
+	if (size > most)
 		return KUNWIND_E_LIMIT;
 	/* A table takes a third of its section, its draft no more than that. */
 	limit = size + TABLE_SLACK;

@@ -34,7 +34,7 @@ struct file {
 	u8 data[SIZE];
 	struct kunwind_elf elf;
 	u64 used;		/* of the section */
-	u64 funcs[16];		/* places of struct _func in the section */
+	u64 funcs[24];		/* places of struct _func in the section */
 	u64 table, lists;	/* the same */
 	int fail_at, reads;
 };
@@ -98,7 +98,7 @@ static void make(struct file *f, u32 magic, const struct function *functions, in
 {
 	const bool newer = magic == magics[2] || magic == magics[3];
 	const int word = newer ? 4 : 8;
-	u64 names[16], lists[16], header, base;
+	u64 names[24], lists[24], header, base;
 	int i;
 
 	memset(f, 0, sizeof(*f));
@@ -226,22 +226,29 @@ static const char *words_of(struct kunwind_rule rule)
 	return "another kind";
 }
 
+#define NOP13	"90909090909090909090909090"
+
 /* The functions of most tests. */
 static const struct function program[] = {
 	{ "_rt0_amd64_linux", .flags = 4, .list = { 0, 5 } },
 	{ "main.leaf", .list = { 0, 20 } },
 	/* push %rbp; mov %rsp,%rbp; sub $16,%rsp; ...; add; pop; ret; more behind the return */
-	{ "main.framed", .list = { 0, 1, 8, 7, 24, 10, 8, 1, 0, 1, 24, 20 } },
+	{ "main.framed", .code = "554889e54883ec109090909090904883c4105dc3",
+	  .list = { 0, 1, 8, 7, 24, 10, 8, 1, 0, 1, 24, 20 } },
 	/* sub $24,%rsp; mov %rbp,16(%rsp); ... */
-	{ "main.older", .list = { 0, 4, 24, 30, 0, 1 } },
-	{ "runtime.memmove", .flags = 4, .list = { 0, 4, 16, 8, 0, 2 } },
+	{ "main.older", .code = "4883ec18" NOP13 NOP13 "4883c418c3", .list = { 0, 4, 24, 30, 0, 1 } },
+	{ "runtime.memmove", .flags = 4, .code = "4883ec10909090904883c410c390",
+	  .list = { 0, 4, 16, 8, 0, 2 } },
 	{ "runtime.goexit", .id = 7, .flags = 5, .list = { 0, 8 } },
 	{ "runtime.sigpanic", .id = 18, .list = { 0, 1, 8, 20 } },
 	{ "runtime.mstart", .id = 13, .flags = 5, .list = { 0, 8 } },
-	{ "syscall.rawVforkSyscall", .flags = 4, .list = { 0, 8, -8, 8, 0, 8 } },
-	{ "main.odd", .list = { 0, 4, 12, 4, 0, 4 } },
+	{ "syscall.rawVforkSyscall", .flags = 4, .code = "909090909090415c9090909090904154",
+	  .list = { 0, 8, -8, 8, 0, 8 } },
+	{ "main.odd", .code = "4883ec0c4883c40c", .list = { 0, 4, 12, 4, 0, 4 } },
 	{ .name = "main.foreign" },
 	{ "runtime.goexit1", .id = 1, .list = { 0, 4 } },
+	/* assembler: where it saves rbp, only its code says */
+	{ "runtime.asyncPreempt", .id = 3, .flags = 4, .list = { 0, 1, 8, 8 } },
 };
 #define NR_FUNCTIONS	((int)(sizeof(program) / sizeof(program[0])))
 
@@ -269,6 +276,7 @@ static const struct expected rows[] = {
 	SAME(9, 4, "none"), SAME(9, 8, "rsp+8"),
 	SAME(10, 0, "none"),
 	SAME(11, 0, "rsp+8"), SAME(11, 3, "rsp+8"),
+	SAME(12, 0, "signal rsp+8"), SAME(12, 8, "signal rsp+16 unknown"),
 };
 
 static void test_formats(void)
@@ -305,16 +313,16 @@ static void test_formats(void)
 static const struct function switches[] = {
 	{ "_rt0_amd64_linux", .flags = 4, .list = { 0, 5 } },
 	/*
-	 * sub $24,%rsp; mov %rbp,16(%rsp); lea 16(%rsp),%rbp; mov %rsp,%r12 (14); je +4;
-	 * mov 56(%rdx),%rsp; sub $16,%rsp; and $~15,%rsp; call *%rax; (31)
-	 * mov %r12,%rsp; mov 16(%rsp),%rbp; add $24,%rsp; ret (46); syscall; jmp
+	 * sub $24,%rsp; mov %rbp,16(%rsp); lea 16(%rsp),%rbp; mov %rsp,%r12 (14); je;
+	 * mov 56(%rdx),%rsp (19); nop; and $~15,%rsp; call *%rax (28); mov %r12,%rsp (30);
+	 * mov 16(%rsp),%rbp; add $24,%rsp; ret (42); syscall (43), where je leads; jmp
 	 */
 	{ "runtime.nanotime1", .flags = 6,
-	  .code = "4883ec1848896c2410488d6c24104989e474044888623890"
+	  .code = "4883ec1848896c2410488d6c24104989e47404488b623890"
 		  "4883e4f0ffd04c89e4488b6c24104883c418c30f05ebe3",
 	  .list = { 0, 4, 24, 38, 0, 1, 24, 4 } },
-	/* mov 8(%rsp),%rdi; mov %rsi,%rsp (5); call *%r12; jmp */
-	{ "runtime.clone", .flags = 6, .code = "488b7c24084889f441ffd4ebf8", .list = { 0, 13 } },
+	/* mov 8(%rsp),%rdi; syscall (5); mov %rsi,%rsp (7); call *%r12; jmp */
+	{ "runtime.clone", .flags = 6, .code = "488b7c24080f054889f441ffd4ebf8", .list = { 0, 15 } },
 	/* mov %rax,%rdx; jne +5; jmp; (10) mov 56(%r14),%rsp; push %rax (15); call; pop */
 	{ "runtime.mcall", .id = 11, .flags = 6,
 	  .code = "4889c27505e900000000498b66385041ffd458", .list = { 0, 15, 8, 3, 0, 1 } },
@@ -335,23 +343,40 @@ static const struct function switches[] = {
 	{ "crosscall2", .flags = 4, .list = { 0, 10 } },
 	/* mov %rsp,%rbx; and $~15,%rsp; call *%rax: libc's table does not follow rbx */
 	{ "runtime.callCgoMmap", .flags = 6, .code = "4889e34883e4f0ffd0", .list = { 0, 9 } },
+	/* mov %rsp,%rdx; sub $32,%rsp; and $~15,%rsp; call *%rax: the list lacks the sub */
+	{ "runtime.asmcgocall_no_g", .flags = 6, .code = "4889e24883ec204883e4f0ffd0",
+	  .list = { 0, 13 } },
+	/* push %rbp; mov %rsp,%rbp; nop; pop %rbp; ret: written as data, so the list lacks it */
+	{ "main.data", .flags = 4, .code = "554889e5905dc3", .list = { 0, 7 } },
+	/* mov %rsp,%r12; mov %rsi,%rsp; xchg %rax,%r12 */
+	{ "runtime.swaps", .flags = 6, .code = "4989e44889f4499490", .list = { 0, 9 } },
+	/* mov %rsp,%r12; mov %rsi,%rsp; pop %r12 */
+	{ "runtime.pops", .flags = 6, .code = "4989e44889f4415c90", .list = { 0, 9 } },
+	/* the list moves, the code does not */
+	{ "main.lies", .flags = 4, .code = "90909090", .list = { 0, 2, 8, 2 } },
 };
 
 static const struct expected switched[] = {
 	SAME(1, 0, "rsp+8"), SAME(1, 4, "rsp+32 unknown"), SAME(1, 9, "rsp+32 unknown"),
-	SAME(1, 14, "rsp+32 unknown"), SAME(1, 17, "r12+32 unknown"), SAME(1, 19, "r12+32 unknown"),
-	SAME(1, 28, "r12+32 unknown"), SAME(1, 30, "r12+32 unknown"), SAME(1, 42, "r12+32 unknown"),
+	SAME(1, 14, "rsp+32 unknown"), SAME(1, 17, "rsp+32 unknown"), SAME(1, 19, "rsp+32 unknown"),
+	SAME(1, 23, "r12+32 unknown"), SAME(1, 28, "r12+32 unknown"), SAME(1, 30, "r12+32 unknown"),
+	SAME(1, 33, "rsp+32 unknown"), SAME(1, 42, "rsp+8"), SAME(1, 43, "r12+32 unknown"),
 	SAME(1, 45, "r12+32 unknown"),
-	SAME(2, 0, "rsp+8"), SAME(2, 5, "rsp+8"), SAME(2, 8, "end"), SAME(2, 11, "end"),
+	SAME(2, 0, "rsp+8"), SAME(2, 5, "rsp+8"), SAME(2, 7, "none"), SAME(2, 10, "end"), SAME(2, 13, "end"),
 	SAME(3, 0, "rsp+8"), SAME(3, 10, "rsp+8"), SAME(3, 14, "end"), SAME(3, 15, "end"), SAME(3, 18, "end"),
 	SAME(4, 0, "rsp+8"), SAME(4, 4, "none"), SAME(4, 7, "none"),
-	SAME(5, 1, "rsp+16 unknown"), SAME(5, 4, "rbp+16 unknown"), SAME(5, 9, "rbp+16 unknown"),
-	SAME(5, 13, "rbp+16 unknown"), SAME(5, 14, "rsp+8"),
+	SAME(5, 1, "rsp+16 unknown"), SAME(5, 4, "rsp+16 unknown"), SAME(5, 8, "rbp+16 unknown"),
+	SAME(5, 13, "rsp+16 unknown"), SAME(5, 14, "rsp+8"),
 	SAME(6, 0, "rsp+8"), SAME(6, 5, "rsp+8"), SAME(6, 8, "none"),
-	SAME(7, 3, "rbp+8 unknown"), SAME(7, 6, "rbp+8 unknown"), SAME(7, 9, "none"),
+	SAME(7, 3, "rsp+8"), SAME(7, 6, "rbp+8 unknown"), SAME(7, 9, "none"),
 	SAME(8, 3, "rsp+8"), SAME(8, 6, "none"),
 	SAME(9, 0, "rsp+8"), SAME(9, 1, "rsp+8"), SAME(9, 2, "rsp+8"), SAME(9, 4, "rsp+8"),
 	SAME(10, 0, "none"), SAME(11, 0, "none"), SAME(12, 3, "rsp+8"), SAME(12, 8, "none"),
+	SAME(13, 3, "rsp+8"), SAME(13, 7, "none"), SAME(13, 11, "none"),
+	SAME(14, 0, "rsp+8"), SAME(14, 1, "none"), SAME(14, 6, "none"),
+	SAME(15, 6, "r12+8 unknown"), SAME(15, 8, "none"),
+	SAME(16, 6, "r12+8 unknown"), SAME(16, 8, "none"),
+	SAME(17, 0, "rsp+8"), SAME(17, 1, "rsp+8"), SAME(17, 2, "none"), SAME(17, 3, "none"),
 };
 
 static void test_switches(void)

@@ -3,7 +3,7 @@
  * cfi_writer.c - write rows as a section .debug_frame; see cfi_writer.h
  *
  * A row that equals the one before it takes no byte. An FDE takes 24 bytes, a row
- * mostly 4 to 6. Any context; no memory but the caller's.
+ * mostly 4 to 6. Any context; uses only the caller's memory.
  */
 #include "cfi_writer.h"
 

@@ -4,25 +4,25 @@
  *
  * For each function the table has a list (pcsp) of address ranges, each with the
  * distance from rsp up to the return address. Go's assembler computes it by
- * following push, pop, add and sub. CFA = rsp + distance + 8.
+ * following push, pop and its own instructions. CFA = rsp + distance + 8.
  *
  * Functions that need more:
  *
  *   function				rows
- *   runtime.goexit, the program's start	nothing is above: return address undefined
- *   runtime.mcall, runtime.clone	up to the first other write of rsp; after it
- *					nothing is above (a system stack, a new thread)
- *   writes rsp (flag SPWRITE)		by the code (go_stack.c): up to that write by
- *					rsp; after mov %rsp, R by the callee-saved R,
- *					while R is not written; else none
+ *   runtime.goexit, the program's start	the outermost frame: return address undefined
+ *   assembler, all of releases before 1.18	while the code agrees with the list (go_stack.c)
+ *   runtime.mcall, runtime.clone	the same; after the first write of rsp that the list
+ *					lacks, the outermost frame (a system stack, a new
+ *					thread)
  *   runtime.sigpanic, asyncPreempt	the kernel's signal "called" them, so the caller's
  *					address follows no call (augmentation S)
  *   runtime.sigreturn			none: a signal trampoline
+ *   crosscall2				none: it saves C's registers where only its code says
  *
- * Where there are no rows, code_ahead.c and the other methods of nocfi/ find the
- * caller.
+ * Where there are no rows, code_ahead.c and the other methods of nocfi/ try to find
+ * the caller.
  *
- * The caller's rbp is unchanged while the distance is 0. Compiled functions with
+ * The caller's rbp counts as unchanged while the distance is 0. Compiled functions with
  * a frame save it below the return address: the row begins after push %rbp, or
  * before mov %rbp, n(%rsp), so it holds RBP_SAVED bytes later. Assembler may
  * save it elsewhere: there, and in releases that do not mark assembler (before
@@ -40,17 +40,18 @@
  *
  * A section that is malformed anywhere is not used at all.
  *
- * Task context; may sleep. Memory: 12 KB during the call. Work is bounded: bytes
- * read from the file, and bytes written, both in proportion to the section.
+ * Task context; may sleep. Memory: 12 KB during the call. The section's size bounds the
+ * bytes that are read and written; @read, which may fail at any time, bounds the time.
  */
 #include "go.h"
 #include "go_stack.h"
 
 #define WORK_FACTOR   32 /* most bytes to read for each byte of the section, */
+#define MOST_BYTES    (256 << 20) /* of a section: a program of 1 GB has some 200 MB */
 #define WORK_BASE     (1 << 20) /* and besides */
 #define OUT_FACTOR    4 /* most bytes to write for each byte of the section */
 #define MOST_DISTANCE 0x7fffff00 /* reflect's largest frame has 0x40000008 */
-#define MOST_CODE     4096 /* bytes of a function that writes rsp */
+#define MOST_CODE     4096 /* bytes of a function whose code is read */
 #define RBP_SAVED     3 /* bytes of mov %rsp, %rbp; mov %rbp, n(%rsp) has more */
 #define RESCHED	      1024 /* functions */
 
@@ -72,10 +73,9 @@ struct window {
 
 enum { TABLE, FUNCS, LISTS, NAMES, CODE, NR_WINDOWS };
 static const u16 rooms[NR_WINDOWS] = { 2048, 2048, 512, 256, 0 };
-#define LARGEST_READ 64
 
-/* What the rows of a function are made by. */
-enum go_kind { NORMAL, SKIPPED, OUTERMOST, SIGNAL, SWITCHES, SWITCHES_TO_END };
+/* How the rows of a function are made. */
+enum go_kind { NORMAL, SKIPPED, OUTERMOST, SIGNAL, BY_CODE, SWITCHES_TO_END };
 
 struct function {
 	u64 start, end;
@@ -265,37 +265,34 @@ static u64 place_of(const struct kunwind_elf *elf, u64 addr, u64 *left)
 	return 0;
 }
 
-static void switch_rows(struct go *go, const struct function *f)
+static void code_rows(struct go *go, const struct function *f)
 {
 	const bool to_end = f->kind == SWITCHES_TO_END;
 	struct kunwind_go_stack s = { .by_rsp = true };
-	struct list l = list_of(f);
+	struct list l = list_of(f), next = l;
 	u64 left, off = place_of(go->elf, f->start, &left);
 	const u32 len = min(min(f->end - f->start, left), (u64)MOST_CODE);
-	const u8 *code;
+	const u8 *code = get(go, CODE, off, len, off + len);
+	bool more = code && list_next(go, &next, f);
 	u64 at = f->start;
 
-	code = get(go, CODE, off, len, off + len);
-	while (code && list_next(go, &l, f)) {
-		kunwind_cfi_write_row(&go->writer, l.from, kunwind_go_stack_row(&s, l.distance));
-		while (at < l.to) {
-			const u32 length = kunwind_go_stack_step(&s, code + (at - f->start),
-								 len - (at - f->start), l.distance,
-								 to_end);
+	while (more) {
+		l = next;
+		more = list_next(go, &next, f);
+		while (at < l.to && !go->err) {
+			u32 length;
 
-			if (!length) {
+			kunwind_cfi_write_row(&go->writer, at,
+					      kunwind_go_stack_row(&s, l.distance));
+			length = kunwind_go_stack_step(&s, code + (at - f->start),
+						       len - (at - f->start), l.distance,
+						       &next.distance, l.to - at, to_end);
+			/* The list and the instructions must agree where a row begins. */
+			if (!length || length > l.to - at) {
 				end_rows(go, at);
 				return;
 			}
 			at += length;
-			if (at < l.to)
-				kunwind_cfi_write_row(&go->writer, at,
-						      kunwind_go_stack_row(&s, l.distance));
-		}
-		/* The list and the instructions must agree where a row begins. */
-		if (at != l.to) {
-			end_rows(go, l.to);
-			return;
 		}
 	}
 	end_rows(go, l.to);
@@ -339,14 +336,14 @@ static enum go_kind kind_of(const struct name *name, u8 flags, bool old)
 		return SIGNAL;
 	if (BEGINS(name, "runtime.sigreturn"))
 		return SKIPPED;
-	/* Calls C functions, or Go's from C: saves registers where only its code says. */
 	if (IS(name, "crosscall2"))
 		return SKIPPED;
 	/* A goroutine's thread may have C functions above, and a signal handler has. */
 	if (flags & FLAG_TOPFRAME && !IS(name, "runtime.mstart") && !IS(name, "runtime.sigtramp"))
 		return OUTERMOST;
-	if (old ? BEGINS(name, "runtime.") || BEGINS(name, "time.now") : flags & FLAG_SPWRITE)
-		return SWITCHES;
+	/* Releases before 1.18 do not say which functions are assembler. */
+	if (old || flags & (FLAG_SPWRITE | FLAG_ASM))
+		return BY_CODE;
 	return NORMAL;
 }
 
@@ -415,9 +412,9 @@ static void function_rows(struct go *go, const struct function *f, const u64 cie
 		kunwind_cfi_write_row(&go->writer, f->start, outermost);
 		end_rows(go, f->end);
 		break;
-	case SWITCHES:
+	case BY_CODE:
 	case SWITCHES_TO_END:
-		switch_rows(go, f);
+		code_rows(go, f);
 		break;
 	case SKIPPED:
 		break;
@@ -563,6 +560,10 @@ static enum kunwind_build_error go_run(kunwind_read_fn *read, void *file,
 	enum kunwind_build_error err = KUNWIND_E_NOMEM;
 	u8 *bytes;
 
+	if (elf->go_size > MOST_BYTES || elf->rela_size > MOST_BYTES) {
+		kunwind_free(go);
+		return KUNWIND_E_LIMIT;
+	}
 	for (i = 0; i < NR_WINDOWS; i++)
 		total += rooms[i];
 	bytes = kunwind_alloc(total);

@@ -18,12 +18,12 @@
 /**
  * kunwind_go_measure() - check .gopclntab, and find out how large its rows are
  * @read: reads from the file @file
- * @elf: in: go_offset, go_size and what kunwind_elf_parse() found besides
+ * @elf: in: go_offset, go_size and the other members that kunwind_elf_parse() sets
  * @size: out: bytes that kunwind_go_write() will write
  *
- * May sleep. Reads at most WORK_FACTOR times the section, plus WORK_BASE bytes.
+ * May sleep. Reads at most 32 times the section, once .rela.dyn, and 1 MB.
  *
- * Return: KUNWIND_OK; KUNWIND_E_IO if @read failed; another build error if the
+ * Return: KUNWIND_OK; KUNWIND_E_IO if @read failed; KUNWIND_E_NOMEM; another build error if the
  * section is malformed, or its addresses are not known. Then none of its rows is
  * used.
  */
@@ -34,8 +34,8 @@ enum kunwind_build_error __must_check kunwind_go_measure(kunwind_read_fn *read, 
  * kunwind_go_write() - write the rows as a section .debug_frame
  * @out: @size bytes, as kunwind_go_measure() found
  *
- * The same limits. Return: the same; KUNWIND_E_IO also if the file no longer
- * gives @size bytes.
+ * May sleep. Reads as much as kunwind_go_measure(). Return: KUNWIND_OK; KUNWIND_E_IO
+ * if @read failed, or if the file no longer gives @size bytes.
  */
 enum kunwind_build_error __must_check kunwind_go_write(kunwind_read_fn *read, void *file,
 						       const struct kunwind_elf *elf, u8 *out,

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT
 /*
- * go_stack.c - rows of Go's functions that write rsp, from their code
+ * go_stack.c - rows of Go's functions that are written in assembler, from their code
  *
- * Go's list of distances follows push, pop, and add and sub of constants. Some
- * functions of its run-time system also switch stacks. Their instructions are read
- * one after the other, as they are laid out. The rows before such a write are those
- * of the list. If a callee-saved register got rsp before that, before any branch, it
- * still gives the CFA while no instruction writes it:
+ * Go's assembler follows push, pop and the instructions that it makes itself, and
+ * writes the distance from rsp to the return address into a list. In compiled
+ * functions, this is all that moves rsp. In functions written in assembler, it may not
+ * be: some switch stacks, some align rsp, some are machine code written as data.
+ *
+ * Therefore the instructions of these functions are read one after the other. While
+ * they agree with the list, the rows are those of the list. From the first write of
+ * rsp on about which they do not agree, there are no rows, with one exception. A
+ * callee-saved register that got rsp before this write, and before any branch, gives the
+ * CFA until an instruction writes the register:
  *
  *	mov %rsp, %r12; mov 56(%rdx), %rsp; and $~15, %rsp; call *%rax; mov %r12, %rsp
  *
- * After rsp was restored from that register, the list holds again, up to the next
- * ret or jmp: code after it is reached from elsewhere. In all other cases there is no
- * row. Task context. Stack: 250 bytes.
+ * After rsp was restored from that register, the list holds again, up to the next ret or
+ * jmp. Task context. Stack: 250 bytes.
  */
 #include "../nocfi/code_analysis.h"
 #include "../walk/mem.h"
@@ -66,41 +70,111 @@ static bool moves(const struct kunwind_insn *insn, u8 *from, u8 *to)
 	return false;
 }
 
-/* Whether the list of distances follows this write of rsp. */
-static bool followed(const struct kunwind_insn *insn)
+/*
+ * How far a push, pop, add, sub or lea moves rsp down; 0: the instruction is none
+ * of these.
+ */
+static s64 moved(const struct kunwind_insn *insn)
 {
 	const u8 form = insn->modrm >> 3 & 7;
+	const bool of_rsp = insn->modrm >> 6 == 3 && (insn->modrm & 7) == RSP && !insn->rm_high;
 
-	return !insn->map &&
-	       (((insn->op == 0x81 || insn->op == 0x83) && (form == 0 || form == 5)) ||
-		(insn->op == 0x8d && insn->on_rsp));
+	if (insn->map)
+		return 0;
+	switch (insn->op) {
+	case 0x50 ... 0x57:
+	case 0x68:
+	case 0x6a:
+	case 0x9c:
+		return 8;
+	case 0x58 ... 0x5f:
+	case 0x8f:
+	case 0x9d:
+		return insn->op == 0x5c && !insn->rm_high ? 0 : -8; /* pop %rsp */
+	case 0xff:
+		return form == 6 ? 8 : 0;
+	case 0x81:
+	case 0x83:
+		if (!of_rsp || !insn->wide)
+			return 0;
+		return form == 5 ? (s64)insn->imm : form == 0 ? -(s64)insn->imm : 0;
+	case 0x8d:
+		return insn->on_rsp && insn->wide && form == RSP && !insn->reg_high ?
+			       -(s64)insn->disp :
+			       0;
+	}
+	return 0;
 }
 
 static bool branches(const struct kunwind_insn *insn)
 {
 	if (insn->map)
 		return insn->map == 1 && !insn->vex && insn->op >> 4 == 8;
-	return insn->op >> 4 == 7 || (insn->op >= 0xe0 && insn->op <= 0xe3) || insn->op == 0xe9 ||
-	       insn->op == 0xeb;
+	return insn->op >> 4 == 7 || (insn->op >= 0xe0 && insn->op <= 0xe3);
+}
+
+/* Whether what follows is reached only by a jump from elsewhere. */
+static bool ends(const struct kunwind_insn *insn)
+{
+	const u8 op = insn->op;
+
+	return !insn->map && (op == 0xc2 || op == 0xc3 || op == 0xe9 || op == 0xeb ||
+			      (op == 0xff && (insn->modrm >> 4 & 3) == 2));
+}
+
+/* The map 0f, as far as kunwind_insn_writes() does not know it; and VEX. */
+static bool writes_rare(const struct kunwind_insn *insn, u8 reg)
+{
+	const u8 op = insn->op;
+	const bool rm = insn->modrm >> 6 == 3 && ((insn->modrm & 7) | insn->rm_high << 3) == reg;
+	const bool field = ((insn->modrm >> 3 & 7) | insn->reg_high << 3) == reg;
+
+	if (insn->vex) /* bzhi, pext, andn, rorx and the like; their target may be in VEX itself */
+		return insn->map > 1 && op >= 0xf0;
+	if (insn->map != 1)
+		return insn->map == 2 && (op == 0xf6 || op == 0xf0) && field;
+	switch (op) {
+	case 0x2c ... 0x2d: /* cvttss2si, cvtss2si */
+	case 0x50: /* movmskps */
+	case 0xc5: /* pextrw */
+	case 0xd7: /* pmovmskb */
+		return field;
+	case 0x7e: /* movq %xmm, r64 */
+	case 0x90 ... 0x9f: /* setcc */
+	case 0xa4 ... 0xa5: /* shld */
+	case 0xab ... 0xad: /* bts, shrd */
+	case 0xb0 ... 0xb1: /* cmpxchg */
+	case 0xb3: /* btr */
+	case 0xba ... 0xbb: /* bt, btc */
+	case 0xc7: /* rdrand */
+		return rm;
+	case 0xc0 ... 0xc1: /* xadd */
+		return rm || field;
+	case 0xc8 ... 0xcf: /* bswap */
+		return ((op & 7) | insn->rm_high << 3) == reg;
+	}
+	return false;
 }
 
 static bool writes(const struct kunwind_insn *insn, u8 reg)
 {
 	const u8 low = (insn->op & 7) | insn->rm_high << 3;
 
-	if (!insn->map && insn->op >= 0x58 && insn->op <= 0x5f && low == reg) /* pop */
-		return true;
-	if (!insn->map && insn->op >= 0xb8 && insn->op <= 0xbf && low == reg) /* mov $n */
+	if (!insn->map && low == reg &&
+	    ((insn->op >= 0x58 && insn->op <= 0x5f) || /* pop */
+	     (insn->op >= 0x90 && insn->op <= 0x97) || /* xchg */
+	     (insn->op >= 0xb8 && insn->op <= 0xbf))) /* mov $n */
 		return true;
 	if (!insn->map && insn->op == 0xc9) /* leave */
 		return reg == RSP || reg == 5;
-	return kunwind_insn_writes(insn, reg);
+	return writes_rare(insn, reg) || kunwind_insn_writes(insn, reg);
 }
 
-/* Applies an instruction, at which the list says @distance. */
+/* Applies an instruction, at which the list says @distance, and @after after it. */
 static void apply(struct kunwind_go_stack *s, const struct kunwind_insn *insn, s64 distance,
-		  bool to_end)
+		  s64 after, bool to_end)
 {
+	const s64 down = moved(insn);
 	u8 from, to;
 
 	if (moves(insn, &from, &to)) {
@@ -118,15 +192,29 @@ static void apply(struct kunwind_go_stack *s, const struct kunwind_insn *insn, s
 	}
 	if (s->reg && writes(insn, s->reg))
 		s->reg = 0;
-	if (writes(insn, RSP) && !followed(insn)) {
+	if (writes(insn, RSP) && !down) {
 		s->by_rsp = false;
 		s->ended |= to_end;
 		s->written = true;
 	}
-	s->branched |= branches(insn);
-	/* What follows is reached by a jump, perhaps from where rsp had another value. */
-	if (s->written && !insn->map && (insn->op == 0xc3 || insn->op == 0xe9 || insn->op == 0xeb))
+	/* Two threads come out of clone(2), at the same address, on different stacks. */
+	if (to_end && insn->map == 1 && insn->op == 0x05) {
 		s->by_rsp = false;
+		s->written = true;
+	}
+	s->branched |= branches(insn) || ends(insn);
+	if (ends(insn)) {
+		/* What follows may be reached from where rsp had another value. */
+		s->by_rsp &= !s->written;
+	} else if (down != after - distance) {
+		/*
+		 * Go's assembler follows push, pop and its own instructions. It does not
+		 * follow add, sub and lea that a programmer wrote, nor code that was
+		 * written as data.
+		 */
+		s->by_rsp = false;
+		s->written = true;
+	}
 }
 
 struct kunwind_written_row kunwind_go_stack_row(const struct kunwind_go_stack *s, s64 distance)
@@ -135,14 +223,15 @@ struct kunwind_written_row kunwind_go_stack_row(const struct kunwind_go_stack *s
 		return (struct kunwind_written_row){ .how = KUNWIND_WRITTEN_END,
 						     .reg = KUNWIND_RSP,
 						     .off = 8 };
-	if (s->reg && s->reg_distance >= 0)
-		return (struct kunwind_written_row){ .how = KUNWIND_WRITTEN_CFA,
-						     .reg = dwarf[s->reg],
-						     .off = s->reg_distance + 8,
-						     .rbp = KUNWIND_RBP_UNKNOWN };
-	if (!s->by_rsp)
+	if (s->by_rsp)
+		return kunwind_go_row_by_rsp(distance,
+					     distance ? KUNWIND_RBP_UNKNOWN : KUNWIND_RBP_SAME);
+	if (!s->reg || s->reg_distance < 0)
 		return (struct kunwind_written_row){ .how = KUNWIND_WRITTEN_NONE };
-	return kunwind_go_row_by_rsp(distance, distance ? KUNWIND_RBP_UNKNOWN : KUNWIND_RBP_SAME);
+	return (struct kunwind_written_row){ .how = KUNWIND_WRITTEN_CFA,
+					     .reg = dwarf[s->reg],
+					     .off = s->reg_distance + 8,
+					     .rbp = KUNWIND_RBP_UNKNOWN };
 }
 
 static bool decode(const u8 *code, u32 len, struct kunwind_insn *insn)
@@ -159,12 +248,12 @@ static bool decode(const u8 *code, u32 len, struct kunwind_insn *insn)
 }
 
 u32 kunwind_go_stack_step(struct kunwind_go_stack *s, const u8 *code, u32 len, s64 distance,
-			  bool to_end)
+			  const s64 *next, u32 left, bool to_end)
 {
 	struct kunwind_insn insn;
 
 	if (!decode(code, len, &insn))
 		return 0;
-	apply(s, &insn, distance, to_end);
+	apply(s, &insn, distance, insn.length < left ? distance : *next, to_end);
 	return insn.length;
 }

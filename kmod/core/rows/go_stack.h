@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * go_stack.h - rows of Go's functions that write rsp, from their code
+ * go_stack.h - rows of Go's functions that are written in assembler, from their code
  */
 #ifndef _KUNWIND_GO_STACK_H
 #define _KUNWIND_GO_STACK_H
@@ -21,11 +21,12 @@ struct kunwind_go_stack {
  * kunwind_go_stack_step() - apply one instruction
  * @code: its bytes, and what follows: @len bytes
  * @distance: what the list of distances says about its address
- * @to_end: after an unknown write of rsp, nothing is above
+ * @next, @left: what the list says from @left bytes after that address on
+ * @to_end: after an unknown write of rsp, this is the outermost frame
  * Task context. Return: its length, or 0 if it is not known, or padding.
  */
 u32 kunwind_go_stack_step(struct kunwind_go_stack *stack, const u8 *code, u32 len, s64 distance,
-			  bool to_end);
+			  const s64 *next, u32 left, bool to_end);
 
 /* The row for the address of the next instruction, about which the list says @distance. */
 struct kunwind_written_row kunwind_go_stack_row(const struct kunwind_go_stack *stack, s64 distance);

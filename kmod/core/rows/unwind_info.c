@@ -14,7 +14,7 @@ enum kunwind_build_error kunwind_unwind_info_find(kunwind_read_fn *read, void *f
 	if ((err && err != KUNWIND_E_NO_CFI) || !elf->go_size || elf->i386)
 		return err;
 	go = kunwind_go_measure(read, file, elf, &size);
-	if (go == KUNWIND_E_IO)
+	if (go == KUNWIND_E_IO || go == KUNWIND_E_NOMEM)
 		return go;
 	if (go || !size)
 		return err;

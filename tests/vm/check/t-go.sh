@@ -4,7 +4,7 @@
 # t-go.sh - stacks of a Go server under load, by the table of Go's linker
 #
 # The stacks at chosen system calls equal those of Go's own run-time system. Of all system
-# calls, context switches and samples, nearly all stacks are whole. The same for a program
+# calls, context switches and samples, nearly all stacks are complete. The same for a program
 # that is stripped, and for one that is position-independent.
 # timeout: 600
 
