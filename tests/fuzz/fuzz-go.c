@@ -21,7 +21,7 @@ static int image_read(void *file, u64 off, void *buf, size_t len)
 {
 	struct image *image = file;
 
-	property(off <= image->size && len <= image->size - off && len <= 4096,
+	property(off <= image->size && len <= image->size - off && len <= 32768,
 		 "%zu bytes are read at %llx, outside the file or too many", len,
 		 (unsigned long long)off);
 	image->bytes += len;

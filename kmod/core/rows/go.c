@@ -40,7 +40,7 @@
  *
  * A section that is malformed anywhere is not used at all.
  *
- * Task context; may sleep. Memory: 12 KB during the call. The section's size bounds the
+ * Task context; may sleep. Memory: 40 KB during the call. The section's size bounds the
  * bytes that are read and written; @read, which may fail at any time, bounds the time.
  */
 #include "go.h"
@@ -51,7 +51,7 @@
 #define WORK_BASE     (1 << 20) /* and besides */
 #define OUT_FACTOR    4 /* most bytes to write for each byte of the section */
 #define MOST_DISTANCE 0x7fffff00 /* reflect's largest frame has 0x40000008 */
-#define MOST_CODE     4096 /* bytes of a function whose code is read */
+#define MOST_CODE     32768 /* bytes of a function whose code is read: SHA-256 has 20 KB */
 #define RBP_SAVED     3 /* bytes of mov %rsp, %rbp; mov %rbp, n(%rsp) has more */
 #define RESCHED	      1024 /* functions */
 
