@@ -52,7 +52,8 @@ check "babeltrace2 opens the directory" babeltrace2 trace
 # The number of the sched_switch at which the program begins to wait in the read. It
 # may have been preempted in the read before.
 kunwind show --tsv -e sched_switch trace >rows
-number=$(awk -F '\t' '$1 == "kernel" && $5 ~ /pipe_read$/ && caller == "schedule" { print $2; exit } { caller = $5 }' rows)
+number=$(awk -F '\t' '$1 == "event" { its = $5 == "blocked" }
+	its && $1 == "kernel" && $5 ~ /pipe_read$/ && caller == "schedule" { print $2; exit } { caller = $5 }' rows)
 stack=$(awk -F '\t' -v n="${number:-none}" '($1 == "kernel" || $1 == "frame") && $2 == n { printf "%s:%s ", $1, $5 }' rows)
 # from glibc 2.41 on, read() calls __syscall_cancel(); Linux 7.2 has a
 # fifo_pipe_read(), which calls anon_pipe_read()
