@@ -70,7 +70,14 @@ void kunwind_process_whole_system(bool on);
 int kunwind_process_adopt(struct mm_struct *mm, struct pid *tgid, bool read);
 
 /* Ends all system-wide registrations. May sleep (cond_resched() only). */
-void kunwind_process_disown(void);
+struct kunwind_process_record;
+
+/*
+ * The caller passes the records that were dropped to kunwind_process_ended(), when it
+ * holds no lock of this module any more: for each, kunwind_exit is emitted.
+ */
+struct kunwind_process_record *__must_check kunwind_process_disown(void);
+void kunwind_process_ended(struct kunwind_process_record *list);
 
 /* Returns the parameter register_timeout_ms, in jiffies. */
 unsigned long kunwind_process_timeout(void);

@@ -88,17 +88,30 @@ void kunwind_process_lock(void)
 	WARN_ON_ONCE(dropped);
 }
 
-void kunwind_process_unlock(void)
+/* Unlocks, and returns the records that were dropped under the lock. */
+static struct kunwind_process_record *unlock_only(void)
 {
-	struct kunwind_process_record *process, *next = dropped;
+	struct kunwind_process_record *list = dropped;
 
 	dropped = NULL;
 	spin_unlock(&kunwind_processes_lock);
-	while ((process = next)) {
-		next = process->next_dropped;
+	return list;
+}
+
+void kunwind_process_ended(struct kunwind_process_record *list)
+{
+	struct kunwind_process_record *process;
+
+	while ((process = list)) {
+		list = process->next_dropped;
 		KUNWIND_EMIT(kunwind_exit, pid_nr(process->pid));
 		call_rcu(&process->rcu, free_rcu);
 	}
+}
+
+void kunwind_process_unlock(void)
+{
+	kunwind_process_ended(unlock_only());
 }
 
 struct kunwind_process_record *kunwind_process_alloc(gfp_t gfp)
@@ -298,9 +311,9 @@ bool kunwind_process_any(void)
 	return READ_ONCE(nr_processes);
 }
 
-void kunwind_process_disown(void)
+struct kunwind_process_record *kunwind_process_disown(void)
 {
-	struct kunwind_process_record *process;
+	struct kunwind_process_record *process, *list = NULL, **end = &list;
 	struct hlist_node *next;
 	unsigned int i;
 
@@ -309,9 +322,12 @@ void kunwind_process_disown(void)
 		hlist_for_each_entry_safe(process, next, &processes[i], node)
 			if (process->owners & BY_SYSTEM)
 				kunwind_process_release(process, BY_SYSTEM);
-		kunwind_process_unlock();
+		*end = unlock_only();
+		while (*end)
+			end = &(*end)->next_dropped;
 		cond_resched();
 	}
+	return list;
 }
 
 void kunwind_process_stats(struct kunwind_stats *stats)

@@ -310,7 +310,8 @@ static void adopt_all(struct work_struct *work)
 	wake_up_all(&adopted);
 }
 
-static int switch_to(bool want)
+/* *@ended: for kunwind_process_ended(), after the unlock. */
+static int switch_to(bool want, struct kunwind_process_record **ended)
 {
 	lockdep_assert_held(&system_wide_lock);
 	if (want && !kunwind_allowed())
@@ -320,7 +321,7 @@ static int switch_to(bool want)
 	if (want)
 		WRITE_ONCE(nr_asked, nr_asked + 1);
 	else
-		kunwind_process_disown();
+		*ended = kunwind_process_disown();
 	mod_delayed_work(adopters, &adopter, 0);
 	return 0;
 }
@@ -332,6 +333,7 @@ static bool adopted_since(u32 asked)
 
 int kunwind_system_wide_set(bool want)
 {
+	struct kunwind_process_record *ended = NULL;
 	int err = -ENODEV;
 	long left;
 	u32 asked;
@@ -339,9 +341,10 @@ int kunwind_system_wide_set(bool want)
 	if (mutex_lock_killable(&system_wide_lock))
 		return -EINTR;
 	if (phase == LIVE)
-		err = switch_to(want);
+		err = switch_to(want, &ended);
 	asked = nr_asked;
 	mutex_unlock(&system_wide_lock);
+	kunwind_process_ended(ended);
 	if (err || !want)
 		return err;
 	left = wait_event_killable_timeout(adopted, adopted_since(asked) || stopped(),
@@ -351,6 +354,7 @@ int kunwind_system_wide_set(bool want)
 
 static int param_set(const char *text)
 {
+	struct kunwind_process_record *ended = NULL;
 	bool want;
 	int err = kstrtobool(text, &want);
 
@@ -358,12 +362,13 @@ static int param_set(const char *text)
 		return err;
 	mutex_lock(&system_wide_lock);
 	if (phase == LIVE)
-		err = switch_to(want);
+		err = switch_to(want, &ended);
 	else if (phase == LOADING)
 		wanted = want;
 	else
 		err = -ENODEV;
 	mutex_unlock(&system_wide_lock);
+	kunwind_process_ended(ended);
 	return err;
 }
 
@@ -387,9 +392,11 @@ int kunwind_system_wide_init(void)
 
 void kunwind_system_wide_start(void)
 {
+	struct kunwind_process_record *none = NULL;	/* nothing was registered before */
+
 	mutex_lock(&system_wide_lock);
 	WRITE_ONCE(phase, LIVE);
-	if (wanted && switch_to(true))
+	if (wanted && switch_to(true, &none))
 		pr_warn("system_wide=1 has no effect, because enabled is N\n");
 	mutex_unlock(&system_wide_lock);
 }

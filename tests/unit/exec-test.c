@@ -29,7 +29,7 @@ static void gets_children(void)
 static void loses_children(void)
 {
 	kunwind_process_whole_system(false);
-	kunwind_process_disown();
+	kunwind_process_ended(kunwind_process_disown());
 }
 
 /* The registration changes between kunwind_exec and the fresh space. */

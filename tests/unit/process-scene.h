@@ -255,7 +255,7 @@ static void switches(bool on)
 	be(nobody);
 	kunwind_process_whole_system(on);
 	if (!on)
-		kunwind_process_disown();
+		kunwind_process_ended(kunwind_process_disown());
 }
 
 /* Returns the flags that the status shows for @one; "absent" if not listed. */

@@ -68,7 +68,20 @@ static bool kunwind_allowed(void) { return kunwind_enabled; }
 static bool whole;
 static unsigned int disowned;
 void kunwind_process_whole_system(bool on) { whole = on; }
-void kunwind_process_disown(void) { disowned++; }
+static struct kunwind_process_record *last_ended, *const some_record = (void *)&disowned;
+
+struct kunwind_process_record *kunwind_process_disown(void)
+{
+	disowned++;
+	return some_record;
+}
+
+void kunwind_process_ended(struct kunwind_process_record *list)
+{
+	if (list)
+		emits();
+	last_ended = list;
+}
 unsigned long kunwind_process_timeout(void) { return 100; }
 int kunwind_space_settle(unsigned long timeout) { (void)timeout; return 0; }
 int kunwind_process_adopt(struct mm_struct *mm, struct pid *tgid, bool read)
@@ -200,7 +213,7 @@ static void test_running(void)
 	starts(ANN);
 	tap_ok(!kunwind_system_wide_set(true) && all[4].reads == 1 && ann->reads == 2,
 	       "on again: each running process is tried again");
-	tap_ok(!kunwind_system_wide_set(false) && !whole && disowned == 1,
+	tap_ok(!kunwind_system_wide_set(false) && !whole && disowned == 1 && last_ended == some_record,
 	       "off: system_wide's registrations are removed");
 	passes();
 	tap_ok(ann->tries == 2 && !adopter.queued, "off: no process is tried");
