@@ -310,8 +310,7 @@ static enum kunwind_build_error segments_read(struct parser *p)
 	return p->elf->nr_loads ? KUNWIND_OK : KUNWIND_E_HEADER;
 }
 
-/* Returns the load whose part of the file holds @vaddr, or NULL. */
-static const struct kunwind_elf_load *load_find(const struct kunwind_elf *elf, u64 vaddr)
+const struct kunwind_elf_load *kunwind_elf_load_find(const struct kunwind_elf *elf, u64 vaddr)
 {
 	unsigned int i;
 
@@ -324,7 +323,7 @@ static const struct kunwind_elf_load *load_find(const struct kunwind_elf *elf, u
 /* Sets place and largest possible size of .eh_frame from eh_addr. */
 static bool eh_place(struct kunwind_elf *elf)
 {
-	const struct kunwind_elf_load *load = load_find(elf, elf->eh_addr);
+	const struct kunwind_elf_load *load = kunwind_elf_load_find(elf, elf->eh_addr);
 
 	if (!load)
 		return false;

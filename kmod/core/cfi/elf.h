@@ -101,4 +101,7 @@ void kunwind_elf_sections(const struct kunwind_elf *elf, const u8 *eh, const u8 
  */
 bool kunwind_elf_bias(const struct kunwind_elf *elf, u64 start, u64 len, u64 offset, u64 *bias);
 
+/* Returns the segment whose part of the file holds @vaddr, or NULL. */
+const struct kunwind_elf_load *kunwind_elf_load_find(const struct kunwind_elf *elf, u64 vaddr);
+
 #endif /* _KUNWIND_ELF_H */

@@ -251,18 +251,10 @@ static void list_rows(struct go *go, const struct function *f)
 /* Returns the place of an address in the file, and how many bytes follow there. */
 static u64 place_of(const struct kunwind_elf *elf, u64 addr, u64 *left)
 {
-	unsigned int i;
+	const struct kunwind_elf_load *load = kunwind_elf_load_find(elf, addr);
 
-	for (i = 0; i < elf->nr_loads; i++) {
-		const struct kunwind_elf_load *load = &elf->load[i];
-
-		if (addr - load->vaddr < load->filesz) {
-			*left = load->filesz - (addr - load->vaddr);
-			return load->offset + (addr - load->vaddr);
-		}
-	}
-	*left = 0;
-	return 0;
+	*left = load ? load->filesz - (addr - load->vaddr) : 0;
+	return load ? load->offset + (addr - load->vaddr) : 0;
 }
 
 static void code_rows(struct go *go, const struct function *f)
