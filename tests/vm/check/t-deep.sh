@@ -61,9 +61,20 @@ perf script -i "$work/perf.data" >"$work/perf" 2>"$work/perf.err"
 adopt "$oracle/deep.py" text "$work/perf" $getppid 3 "${programs[@]}"
 
 programs=()
-BPFTRACE_PERF_RB_PAGES=1024 bpftrace "$here/fixtures/callstack.bt" $getppid >"$work/bpf" 2>"$work/bpf.err" &
-bpftrace=$!
-until grep -q ready "$work/bpf" || ! kill -0 $bpftrace 2>/dev/null; do sleep 0.2; done
+# bpftrace once did not start in five minutes: its state is printed, and it is started again.
+bpftrace_state() { diag "$1: $(cat /proc/$bpftrace/wchan; head -c 600 /proc/$bpftrace/stack /proc/$bpftrace/syscall 2>&1)"; }
+for _ in 1 2 3; do
+	BPFTRACE_PERF_RB_PAGES=1024 bpftrace "$here/fixtures/callstack.bt" $getppid >"$work/bpf" 2>"$work/bpf.err" &
+	bpftrace=$!
+	for _ in {1..200}; do
+		grep -q ready "$work/bpf" && break 2
+		kill -0 $bpftrace 2>/dev/null || break 2
+		sleep 0.2
+	done
+	bpftrace_state "bpftrace is not ready"
+	kill -KILL $bpftrace
+	wait $bpftrace
+done
 sleep 0.5
 # bpftrace prints in order only what happens on one CPU
 taskset -p 1 $$ >/dev/null
@@ -72,6 +83,11 @@ taskset -p ffff $$ >/dev/null
 # bpftrace prints late: wait until its output does not grow
 until size=$(stat -c %s "$work/bpf") && sleep 1 && [ "$size" = "$(stat -c %s "$work/bpf")" ]; do :; done
 kill -INT $bpftrace
+for _ in {1..300}; do
+	kill -0 $bpftrace 2>/dev/null || break
+	sleep 0.2
+done
+kill -0 $bpftrace 2>/dev/null && bpftrace_state "bpftrace does not end" && kill -KILL $bpftrace
 wait $bpftrace
 is $? 0 "bpftrace ends with status 0"
 [ -s "$work/bpf.err" ] && diag "$(head -n 5 "$work/bpf.err")"
