@@ -370,7 +370,7 @@ static const struct expected switched[] = {
 	SAME(6, 0, "rsp+8"), SAME(6, 5, "rsp+8"), SAME(6, 8, "none"),
 	SAME(7, 3, "rsp+8"), SAME(7, 6, "rbp+8 unknown"), SAME(7, 9, "none"),
 	SAME(8, 3, "rsp+8"), SAME(8, 6, "none"),
-	SAME(9, 0, "rsp+8"), SAME(9, 1, "rsp+8"), SAME(9, 2, "rsp+8"), SAME(9, 4, "rsp+8"),
+	SAME(9, 0, "rsp+8"), SAME(9, 1, "rsp+8"), SAME(9, 2, "none"), SAME(9, 4, "none"),
 	SAME(10, 0, "none"), SAME(11, 0, "none"), SAME(12, 3, "rsp+8"), SAME(12, 8, "none"),
 	SAME(13, 3, "rsp+8"), SAME(13, 7, "none"), SAME(13, 11, "none"),
 	SAME(14, 0, "rsp+8"), SAME(14, 1, "none"), SAME(14, 6, "none"),

@@ -83,6 +83,13 @@ static const struct outermost_case {
 	{ "unknown stack pointer, a value above the first frame",
 	  "ff d0 5a 48 8d 24 c4 52 ff d0", 10, 8, false },
 	{ "unknown stack pointer after pop %rsp", "5c ff d0", 3, -16, true },
+	{ "unknown stack pointer after pop %rsp by 8f /0", "8f c4 ff d0", 4, -16, true },
+	{ "unknown stack pointer after lea 8(%rsp), %esp", "8d 64 24 08 ff d0", 6, -16, true },
+	{ "unknown stack pointer after sub $8, %esp", "83 ec 08 ff d0", 5, -16, true },
+	{ "the stack pointer after lea 8(%rsp), %rax", "48 8d 44 24 08 ff d0", 7, -16, false },
+	{ "push2", "62 f4 64 18 ff f1 ff d0", 8, -16, true },
+	{ "push2 with another stack pointer", "62 f4 64 18 ff f1 ff d0", 8, -8, false },
+	{ "a call, and a nop with the opcode of endbr64", "ff d0 0f 1e fa ff d0", 7, 0, true },
 
 	/* musl's _start, and _start_c after it */
 	{ "a call of the next function: return address",

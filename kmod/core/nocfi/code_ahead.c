@@ -141,6 +141,8 @@ static bool kunwind_walk_attr copy(struct ahead_state *state, const struct kunwi
 			store(state, state->moved, reg);
 		return true;
 	}
+	if (insn->short_address)
+		return false;
 	if (insn->wide && insn->op == 0x8b && reg == R10 && mod && mod != 3 && rm == RBP) {
 		read_r10(state, at_distance(rbp_place(state), insn->disp));
 		return true;
@@ -309,11 +311,19 @@ static enum next kunwind_walk_attr step(struct ahead *ahead, const struct kunwin
 	if (!insn->map)
 		return step_one(ahead, insn);
 	if (insn->map == 1 && !insn->vex) {
-		if (insn->op == 0x0b || insn->op == 0xb9)		/* ud2, ud1 */
+		if (goes_elsewhere(insn))				/* ud2, ud1 */
 			return NEXT_NONE;
 		if (insn->op == 0x05 && (ahead->eax == NR_RT_SIGRETURN || ahead->eax == NR_EXIT ||
 					 ahead->eax == NR_EXIT_GROUP))
 			return NEXT_NONE;
+	} else if (is_push2(insn)) {
+		push(ahead, insn->third);
+		push(ahead, (insn->modrm & 7) | insn->rm_high << 3);
+		return NEXT_ON;
+	} else if (is_pop2(insn)) {
+		pop(ahead, insn->third);
+		pop(ahead, (insn->modrm & 7) | insn->rm_high << 3);
+		return NEXT_ON;
 	}
 	lose(ahead, insn);
 	return NEXT_ON;

@@ -48,6 +48,7 @@
 #define NOT_DECODED	8	/* bytes to skip if decoding fails */
 #define MOST_BEHIND_INSNS 512
 #define UNKNOWN		(-1)
+#define NO_REGISTER	(~0U)
 #define LOOP_DEPTH	0x4000	/* initial depth in round_pushes(), as pops may come first */
 #define MOST_DEPTH	(1 << 30) /* bytes, either way; no frame is as big */
 
@@ -153,7 +154,7 @@ static const u8 effects[256] = {
 	[0x68] = PUSH, [0x69] = TO_REG, [0x6a] = PUSH, [0x6b] = TO_REG, [0x70 ... 0x7f] = BRANCH,
 	[0x80 ... 0x81] = TO_RM | FORMS_80, [0x83] = TO_RM | FORMS_80, [0x87] = TO_RM | TO_REG,
 	[0x89] = TO_RM, [0x8b] = TO_REG, [0x8d] = TO_REG, [0x8f] = POP,
-	[0x94] = LOSE, [0x95] = TO_LOW, [0x9c] = PUSH, [0x9d] = POP, [0xbd] = TO_LOW,
+	[0x94] = LOSE, [0x95] = TO_LOW, [0x9c] = PUSH, [0x9d] = POP, [0xbc] = LOSE, [0xbd] = TO_LOW,
 	[0xc1] = TO_RM, [0xc2 ... 0xc3] = STOP, [0xc7] = TO_RM, [0xc8] = LOSE, [0xc9] = LEAVE, [0xcc] = STOP,
 	[0xd1] = TO_RM, [0xd3] = TO_RM, [0xe0 ... 0xe3] = BRANCH, [0xe9] = JUMP, [0xeb] = JUMP,
 	[0xf4] = STOP, [0xf7] = TO_RM | FORMS_F7, [0xff] = GROUP_FF | TO_RM | FORMS_FF,
@@ -172,20 +173,9 @@ static __always_inline bool writes_one(const struct kunwind_insn *insn, u8 numbe
 	       forms[(effect & FORMS) >> 2] >> form & 1;
 }
 
-/* The same for the map 0f: cmov, imul, movzx, movsx, popcnt, bsf, bsr. */
-static __always_inline bool writes_two(const struct kunwind_insn *insn, u8 number)
-{
-	const u8 op = insn->op;
-
-	return insn->map == 1 && !insn->vex &&
-	       ((insn->modrm >> 3 & 7) | insn->reg_high << 3) == number &&
-	       ((op >= 0x40 && op <= 0x4f) || op == 0xaf ||
-		(op >= 0xb6 && op <= 0xbf && op != 0xba && op != 0xbb));
-}
-
 bool kunwind_walk_attr kunwind_insn_writes(const struct kunwind_insn *insn, u8 number)
 {
-	return insn->map ? writes_two(insn, number) : writes_one(insn, number);
+	return insn->map ? kunwind_insn_writes_more(insn, number) : writes_one(insn, number);
 }
 
 /* One instruction can move rsp by two billion bytes, and so can the next one. */
@@ -200,10 +190,13 @@ static void kunwind_walk_attr move_rsp(struct way *way, const struct kunwind_ins
 	const u8 op = insn->op, mod = insn->modrm >> 6, form = insn->modrm >> 3 & 7;
 	const u8 rm = (insn->modrm & 7) | insn->rm_high << 3;
 
-	if (mod == 3 && ((op == 0x89 && form == 5 && !insn->reg_high) ||
-			 (op == 0x8b && rm == 5)))			/* mov %rbp, %rsp */
+	if (!insn->wide)						/* 32 bits of it are lost */
+		way->depth = UNKNOWN;
+	else if (mod == 3 && ((op == 0x89 && form == 5 && !insn->reg_high) ||
+			      (op == 0x8b && rm == 5)))			/* mov %rbp, %rsp */
 		way->depth = way->frame;
-	else if (op == 0x8d && (mod == 1 || mod == 2) && rm == 5)	/* lea n(%rbp), %rsp */
+	else if (op == 0x8d && (mod == 1 || mod == 2) && rm == 5 &&	/* lea n(%rbp), %rsp */
+		 !insn->short_address)
 		way->depth = way->frame == UNKNOWN ? UNKNOWN : depth_of((s64)way->frame - insn->disp);
 	else if (way->depth == UNKNOWN)
 		return;
@@ -211,7 +204,7 @@ static void kunwind_walk_attr move_rsp(struct way *way, const struct kunwind_ins
 		way->depth = depth_of((s64)way->depth + insn->imm);
 	else if ((op == 0x83 || op == 0x81) && form == 0)
 		way->depth = depth_of((s64)way->depth - insn->imm);
-	else if (op == 0x8d && (mod == 1 || mod == 2) && rm == 4)	/* lea n(%rsp), %rsp */
+	else if (op == 0x8d && insn->on_rsp)				/* lea n(%rsp), %rsp */
 		way->depth = depth_of((s64)way->depth - insn->disp);
 	else
 		way->depth = UNKNOWN;
@@ -276,17 +269,31 @@ static void kunwind_walk_attr stop(struct way *way, u32 end)
 	way->framed = false;
 }
 
-static void kunwind_walk_attr push(struct way *way, s32 pushed, u32 end)
+static void kunwind_walk_attr push(struct way *way, u32 reg, u32 end)
 {
 	way->moved = end;
 	if (way->depth != UNKNOWN)
-		way->depth += pushed;
+		way->depth += 8;
+	if (reg == RBP && way->rbp_at == UNKNOWN)
+		way->rbp_at = way->depth;
+}
+
+static void kunwind_walk_attr pop(struct way *way, u32 reg, u32 end)
+{
+	way->moved = end;
+	if (reg == RBP)
+		write_rbp(way);
+	if (reg == RSP)
+		way->depth = UNKNOWN;
+	else if (way->depth != UNKNOWN)
+		way->depth -= 8;
 }
 
 static noinline void kunwind_walk_attr act(struct way *way, const struct kunwind_insn *insn,
 					   u32 end, u8 action)
 {
-	const u8 op = insn->op, form = insn->modrm >> 3 & 7;
+	const u8 op = insn->op, form = insn->modrm >> 3 & 7, low = (op & 7) | insn->rm_high << 3;
+	const u8 rm = (insn->modrm & 7) | insn->rm_high << 3;
 
 	switch (action) {
 	case BRANCH:
@@ -304,21 +311,17 @@ static noinline void kunwind_walk_attr act(struct way *way, const struct kunwind
 		way->moved = end;
 		return;
 	case PUSH:
-		push(way, 8, end);
-		if (op == 0x55 && !insn->rm_high && way->rbp_at == UNKNOWN)
-			way->rbp_at = way->depth;
+		push(way, op >> 4 == 5 ? low : NO_REGISTER, end);
 		return;
 	case POP:
-		if (op == 0x5d && !insn->rm_high)
+		pop(way, op >> 4 == 5 ? low : op == 0x8f && insn->modrm >> 6 == 3 ? rm : NO_REGISTER,
+		    end);
+		return;
+	case LOSE:					/* xchg %rsp, %rax; mov imm, %rsp; enter */
+		if (op != 0xc8 && insn->rm_high)			/* of r12 */
+			return;
+		if (op == 0xc8)
 			write_rbp(way);
-		if (op != 0x5c || insn->rm_high) {
-			push(way, -8, end);
-			return;
-		}
-		fallthrough;						/* pop %rsp */
-	case LOSE:						/* xchg %rsp, %rax; enter */
-		if (op == 0x94 && insn->rm_high)			/* xchg %r12, %rax */
-			return;
 		way->depth = UNKNOWN;
 		way->moved = end;
 		return;
@@ -328,7 +331,7 @@ static noinline void kunwind_walk_attr act(struct way *way, const struct kunwind
 		return;
 	case GROUP_FF:
 		if (form == 6)
-			push(way, 8, end);
+			push(way, NO_REGISTER, end);
 		else if (form == 4)					/* jmp *x */
 			stop(way, end);
 		return;
@@ -339,14 +342,24 @@ static noinline void kunwind_walk_attr act(struct way *way, const struct kunwind
 static noinline void kunwind_walk_attr move_more(struct way *way, const struct kunwind_insn *insn,
 						 u32 end)
 {
-	if (insn->map != 1)
-		return;
-	if (insn->op == 0x0b)						/* ud2 */
+	if (goes_elsewhere(insn)) {					/* ud2, ud1 */
 		stop(way, end);
-	else if (insn->op >> 4 == 8 && !insn->vex)
+	} else if (jumps(insn)) {
 		jump_to(way, end, (s64)end + insn->imm);
-	else if (writes_two(insn, 5))
-		write_rbp(way);
+	} else if (is_push2(insn)) {
+		push(way, insn->third, end);
+		push(way, (insn->modrm & 7) | insn->rm_high << 3, end);
+	} else if (is_pop2(insn)) {
+		pop(way, insn->third, end);
+		pop(way, (insn->modrm & 7) | insn->rm_high << 3, end);
+	} else {
+		if (kunwind_insn_writes_more(insn, RBP))
+			write_rbp(way);
+		if (kunwind_insn_writes_more(insn, RSP)) {
+			way->depth = UNKNOWN;
+			way->moved = end;
+		}
+	}
 }
 
 /* Apply an instruction. @end: offset of the next one. Most instructions change nothing. */

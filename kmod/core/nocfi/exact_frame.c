@@ -47,8 +47,10 @@ static bool kunwind_walk_attr may_change(const struct kunwind_insn *insn, u32 re
 
 static bool kunwind_walk_attr pushes(const struct kunwind_insn *insn)
 {
-	return !insn->map && (insn->op >> 3 == 10 || insn->op == 0x68 || insn->op == 0x6a ||
-			      (insn->op == 0xff && (insn->modrm >> 3 & 7) == 6));
+	if (insn->map)
+		return is_push2(insn);
+	return insn->op >> 3 == 10 || insn->op == 0x68 || insn->op == 0x6a ||
+	       (insn->op == 0xff && (insn->modrm >> 3 & 7) == 6);
 }
 
 bool kunwind_walk_attr kunwind_code_keeps(struct kunwind_mem *mem, u64 from, u32 reg, bool *returns)

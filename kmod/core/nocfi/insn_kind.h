@@ -30,6 +30,11 @@ static inline bool kunwind_walk_attr jumps(const struct kunwind_insn *insn)
 	return op >= 0x70 && op <= 0x7f;
 }
 
+static inline bool kunwind_walk_attr is_jump(const struct kunwind_insn *insn)
+{
+	return !insn->map && (insn->op == 0xe9 || insn->op == 0xeb);
+}
+
 /* Whether this is any conditional jump, jrcxz and loop included. */
 static inline bool kunwind_walk_attr is_branch(const struct kunwind_insn *insn)
 {
@@ -41,8 +46,8 @@ static inline bool kunwind_walk_attr goes_elsewhere(const struct kunwind_insn *i
 {
 	const u8 op = insn->op;
 
-	if (insn->map)
-		return insn->map == 1 && op == 0x0b;			/* ud2 */
+	if (insn->map)							/* ud2, ud1 */
+		return insn->map == 1 && !insn->vex && (op == 0x0b || op == 0xb9);
 	return op == 0xe9 || op == 0xeb || op == 0xc2 || op == 0xc3 || op == 0xcc || op == 0xf4 ||
 	       (op == 0xff && (insn->modrm >> 3 & 7) == 4);
 }
@@ -54,9 +59,22 @@ static inline bool kunwind_walk_attr is_nop(const struct kunwind_insn *insn)
 	return insn->op == 0x90 && !insn->rm_high;
 }
 
+/* endbr64, endbr32; others with this opcode are nops, or read the shadow stack */
 static inline bool kunwind_walk_attr marks_target(const struct kunwind_insn *insn)
 {
-	return insn->map == 1 && !insn->vex && insn->op == 0x1e;
+	return insn->map == 1 && !insn->vex && insn->op == 0x1e && insn->prefix == 0xf3 &&
+	       (insn->modrm & 0xfe) == 0xfa;
+}
+
+/* push2 and pop2 of APX: two pushes or pops, of insn->third and then of ModRM.rm. */
+static inline bool kunwind_walk_attr is_push2(const struct kunwind_insn *insn)
+{
+	return insn->map == 4 && insn->op == 0xff && (insn->modrm >> 3 & 7) == 6;
+}
+
+static inline bool kunwind_walk_attr is_pop2(const struct kunwind_insn *insn)
+{
+	return insn->map == 4 && insn->op == 0x8f;
 }
 
 /*

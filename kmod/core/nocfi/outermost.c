@@ -28,6 +28,7 @@
 #include "../walk/mem.h"
 #include "../x86/insn_decode.h"
 #include "code_analysis.h"
+#include "insn_kind.h"
 #include "outermost.h"
 
 #define MOST_INSNS	512
@@ -48,41 +49,10 @@
 #define EHDR_ENTRY	24	/* offset of e_entry in struct elf64_hdr and in struct elf32_hdr */
 #define MOST_BYTES_I386	96	/* from the entry point on */
 
-/* Whether the code after this instruction runs only if a jump leads there. */
-static bool kunwind_walk_attr ends(const struct kunwind_insn *insn)
-{
-	const u8 op = insn->op;
-
-	if (insn->map)
-		return insn->map == 1 && (op == 0x0b || op == 0xb9);	/* ud2, ud1 */
-	return op == 0xe9 || op == 0xeb || op == 0xc2 || op == 0xc3 || op == 0xcc || op == 0xf4 ||
-	       (op == 0xff && (insn->modrm >> 3 & 7) == 4);
-}
-
-static bool kunwind_walk_attr branches(const struct kunwind_insn *insn)
-{
-	if (insn->map)
-		return insn->map == 1 && !insn->vex && insn->op >> 4 == 8;
-	return insn->op >> 4 == 7 || (insn->op >= 0xe0 && insn->op <= 0xe3);
-}
-
-static bool kunwind_walk_attr jumps(const struct kunwind_insn *insn)
-{
-	return !insn->map && (insn->op == 0xe9 || insn->op == 0xeb);
-}
-
+/* A call of the next instruction is one, too (musl's _start). */
 static bool kunwind_walk_attr calls(const struct kunwind_insn *insn)
 {
-	return !insn->map && (insn->op == 0xe8 ||
-			      (insn->op == 0xff && (insn->modrm >> 3 & 7) == 2));
-}
-
-/* nop, endbr64 */
-static bool kunwind_walk_attr pads(const struct kunwind_insn *insn)
-{
-	if (insn->map)
-		return insn->map == 1 && !insn->vex && (insn->op == 0x1f || insn->op == 0x1e);
-	return insn->op == 0x90 && !insn->rm_high;
+	return is_call(insn) || (!insn->map && insn->op == 0xe8);
 }
 
 /* The stack pointer at an instruction; sp counts only if known. */
@@ -97,7 +67,8 @@ static void kunwind_walk_attr move_rsp(struct at *at, const struct kunwind_insn 
 	const bool of_rsp = insn->modrm >> 6 == 3 && (insn->modrm & 7) == 4 && !insn->rm_high;
 
 	if (insn->map) {
-		at->known &= !kunwind_insn_writes(insn, 4);
+		at->sp += is_pop2(insn) ? 16 : is_push2(insn) ? -16 : 0;
+		at->known &= !kunwind_insn_writes(insn, RSP);
 		return;
 	}
 	switch (insn->op) {
@@ -106,20 +77,20 @@ static void kunwind_walk_attr move_rsp(struct at *at, const struct kunwind_insn 
 		return;
 	case 0x58 ... 0x5f: case 0x8f: case 0x9d:
 		at->sp += 8;
-		at->known &= insn->op != 0x5c || insn->rm_high;		/* pop %rsp */
+		at->known &= (insn->op != 0x5c && (insn->op != 0x8f || insn->modrm != 0xc4)) ||
+			     insn->rm_high;				/* pop %rsp */
 		return;
 	case 0xff:
 		if (form == 6)
 			at->sp -= 8;
 		return;
 	case 0x8d:
-		if (!insn->on_rsp)
+		if (!insn->on_rsp || !insn->wide || insn->reg_high || form != 4)
 			break;
-		if (!insn->reg_high && form == 4)
-			at->sp += (s64)insn->disp;
+		at->sp += (s64)insn->disp;
 		return;
 	case 0x81: case 0x83:
-		if (!of_rsp || (form != 0 && form != 4 && form != 5))
+		if (!of_rsp || !insn->wide || (form != 0 && form != 4 && form != 5))
 			break;
 		if (form == 4)
 			at->sp &= (s64)insn->imm;
@@ -127,7 +98,7 @@ static void kunwind_walk_attr move_rsp(struct at *at, const struct kunwind_insn 
 			at->sp += form ? -(s64)insn->imm : insn->imm;
 		return;
 	}
-	at->known &= !kunwind_insn_writes(insn, 4) && insn->op != 0xc9;
+	at->known &= !kunwind_insn_writes(insn, RSP) && insn->op != 0xc9;
 }
 
 /*
@@ -161,7 +132,7 @@ static bool kunwind_walk_attr begins(struct kunwind_mem *mem, u64 start, u64 sta
 			return false;
 		at.ip += insn.length;
 		move_rsp(&at, &insn);
-		if ((branches(&insn) || jumps(&insn)) && insn.imm > 0) {
+		if ((is_branch(&insn) || is_jump(&insn)) && insn.imm > 0) {
 			for (i = 0; i < nr; i++)
 				if (target[i].ip < at.ip)
 					break;
@@ -172,7 +143,7 @@ static bool kunwind_walk_attr begins(struct kunwind_mem *mem, u64 start, u64 sta
 				target[i].ip += (s64)insn.imm;
 			}
 		}
-		if (!ends(&insn) && !(behind && pads(&insn))) {
+		if (!goes_elsewhere(&insn) && !(behind && (is_nop(&insn) || marks_target(&insn)))) {
 			behind = calls(&insn);
 			called |= behind;
 			if (behind && insn.op == 0xe8 && insn.imm >= 0)
@@ -185,7 +156,7 @@ static bool kunwind_walk_attr begins(struct kunwind_mem *mem, u64 start, u64 sta
 				next = i;
 		if (next < nr)
 			at = target[kunwind_index(next, (u32)MOST_TARGETS)];
-		else if (jumps(&insn) && !called)
+		else if (is_jump(&insn) && !called)
 			at.ip += (s64)insn.imm;
 		else
 			return false;
@@ -234,7 +205,7 @@ static bool kunwind_walk_attr writes_rbp(const struct kunwind_insn *insn)
 
 	if (!insn->map && (op == 0xc9 || ((op == 0x5d || op == 0xbd) && !insn->rm_high)))
 		return true;
-	return insn->has_modrm && kunwind_insn_writes(insn, 5);
+	return insn->has_modrm && kunwind_insn_writes(insn, RBP);
 }
 
 /*
@@ -253,9 +224,8 @@ static bool kunwind_walk_attr marks_end(struct kunwind_mem *mem, u64 at, u64 ra)
 			      insn.modrm != 0xed || insn.reg_high || insn.rm_high))
 			return false;
 		if (at == ra)
-			return !insn.map && (insn.op == 0xe8 ||
-					     (insn.op == 0xff && (insn.modrm >> 3 & 7) == 2));
-		if (!first && (ends(&insn) || writes_rbp(&insn)))
+			return calls(&insn);
+		if (!first && (goes_elsewhere(&insn) || writes_rbp(&insn)))
 			return false;
 		first = false;
 	}
@@ -325,7 +295,7 @@ bool kunwind_walk_attr kunwind_code_outermost(struct kunwind_mem *mem, u64 ra)
 	if (eax != NR_EXIT && eax != NR_EXIT_GROUP)
 		return false;
 	/* A trap must follow: the system call does not return. */
-	if (!kunwind_insn_next(&text, at, &insn) || !ends(&insn) ||
+	if (!kunwind_insn_next(&text, at, &insn) || !goes_elsewhere(&insn) ||
 	    (!insn.map && insn.op != 0xf4 && insn.op != 0xcc))
 		return false;
 	for (i = 4; i <= MOST_BYTES_OF_MARK; i++)

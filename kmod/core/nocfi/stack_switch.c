@@ -36,10 +36,11 @@
 #define RSP		4	/* ModRM's register numbers */
 #define RBP		5
 #define FS		0x64	/* prefix */
+#define NR_VALUES	16	/* registers that are followed: not those of APX */
 
 /* Registers, by ModRM's numbers. */
 struct values {
-	u64 r[16];
+	u64 r[NR_VALUES];
 	u32 known;		/* a bit for each register */
 	bool switched;		/* rsp was set, other than by a pop of another register */
 	s64 rbp_from;		/* where rbp was popped from; 0: rbp is unchanged, -1: not known */
@@ -56,7 +57,8 @@ static bool kunwind_walk_attr load(struct kunwind_mem *mem, const struct values 
 	const u32 base = low == 4 ? RSP : low | insn->rm_high << 3;
 	u64 addr = (s64)insn->disp;
 
-	if (mod == 3 || (low == 4 && !insn->on_rsp && !insn->absolute))
+	if (mod == 3 || (low == 4 && !insn->on_rsp && !insn->absolute) || insn->short_address ||
+	    base >= NR_VALUES)
 		return false;
 	if (low == 5 && !mod) {
 		addr += here;
@@ -104,7 +106,7 @@ static bool kunwind_walk_attr follow(struct kunwind_mem *mem, struct values *v,
 	u64 word = 0;
 	bool known;
 
-	if (insn->map || insn->vex)
+	if (insn->map || reg >= NR_VALUES || rm >= NR_VALUES)
 		return false;
 	switch (insn->op) {
 	case 0x89:					/* mov reg, r/m */

@@ -10,17 +10,22 @@
 
 struct kunwind_insn {
 	u32 length;
-	u8 map;			/* 0: one byte; 1: 0f; 2: 0f 38; 3: 0f 3a; 4 and up: EVEX's own */
+	u8 map;			/* 0: one byte; 1: 0f; 2: 0f 38; 3: 0f 3a; 4: one byte, with a third
+				 * operand (APX); 5 to 7: more of VEX and EVEX; 8 to 10: XOP */
 	u8 op;
 	u8 modrm;		/* 0 if there is none */
 	bool has_modrm;
 	bool wide;		/* REX.W; in 32-bit code: no prefix 66 (16 bits) */
-	bool reg_high, rm_high;	/* REX.R, REX.B */
-	bool index_high;	/* REX.X */
+	u8 reg_high, rm_high;	/* R and B of REX or VEX; bit 1: of REX2 or EVEX (registers 16 to 31) */
+	u8 index_high;		/* X */
+	u8 third;		/* VEX, EVEX and XOP: the register in vvvv */
+	bool to_third;		/* map 4: the instruction writes @third instead of its first operand */
+	u8 prefix;		/* 0xf2, 0xf3, else 0x66, or 0; VEX, EVEX and XOP: the same by pp */
 	bool on_rsp;		/* the memory operand is disp(%rsp) */
 	bool absolute;		/* the memory operand is disp alone */
+	bool short_address;	/* prefix 67: the memory operand's address has 32 bits */
 	u8 segment;		/* prefix of the memory operand: 0x64 (fs), 0x65 (gs), or 0 */
-	bool vex;
+	bool vex;		/* VEX, EVEX or XOP */
 	s32 imm;		/* of 1, 2 or 4 bytes: sign-extended; of 3: zero-extended; of 8:
 				 * the low four. Of a branch: the distance */
 	s32 disp;
@@ -50,5 +55,11 @@ struct kunwind_text {
  * spent.
  */
 bool kunwind_insn_next(struct kunwind_text *text, u64 at, struct kunwind_insn *insn);
+
+/*
+ * Whether an instruction of another map than the one-byte map writes the general
+ * register @number (insn_writes.c). Any context.
+ */
+bool kunwind_insn_writes_more(const struct kunwind_insn *insn, u8 number);
 
 #endif /* _KUNWIND_INSN_DECODE_H */
