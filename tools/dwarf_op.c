@@ -97,6 +97,8 @@ const char *kunwind_dwarf_reg(bool i386, unsigned int reg)
 /* Returns the name of a register by its number in an expression. */
 static const char *operand_reg(bool i386, uint64_t number)
 {
+	if (number == KUNWIND_FS_BASE && !i386)
+		return "fs.base";
 	return kunwind_dwarf_reg(i386, (unsigned int)kunwind_reg_of(i386, number > 99 ? 99 : number));
 }
 

@@ -35,6 +35,7 @@ enum {
 	KUNWIND_RA,			/* 16: return address, at frame 0 rip */
 	KUNWIND_NR_REGS
 };
+#define KUNWIND_FS_BASE		58	/* psABI: the base of the segment fs; in expressions only */
 #define KUNWIND_REG(n)		(1U << (n))
 #define KUNWIND_ALL_REGS	(KUNWIND_REG(KUNWIND_NR_REGS) - 1)
 /* The callee-saved registers of 64-bit code, without rbp and rsp. */

@@ -11,6 +11,7 @@
 
 #define MEM	0x7000ULL
 #define CFA	0xcfaULL
+#define FS	0xf5f5ULL
 
 /* Results of the check: contradictory; or legal, but not supported here. */
 #define REFUSED	(-1)
@@ -48,6 +49,9 @@ static const struct expr_case cases[] = {
 	{ "reg17", "61", false, UNKNOWN, 0 },
 	{ "breg31", "8f 00", false, UNKNOWN, 0 },
 	{ "bregx 17", "92 11 00", false, UNKNOWN, 0 },
+	{ "bregx 58, the base of fs", "92 3a 78", false, KUNWIND_COMPLETE, FS - 8 },
+	{ "regx 58", "90 3a", false, KUNWIND_COMPLETE, FS },
+	{ "bregx 59, the base of gs", "92 3b 00", false, UNKNOWN, 0 },
 	{ "bregx 2^32 + 3", "92 83 80 80 80 10 00", false, UNKNOWN, 0 },
 	{ "deref", "77 08 06", false, KUNWIND_COMPLETE, 0x0f0e0d0c0b0a0908 },
 	{ "deref of the last 8 bytes", "77 38 06", false, KUNWIND_COMPLETE, 0x3f3e3d3c3b3a3938 },
@@ -146,7 +150,7 @@ static struct kunwind_regs regs = {
 static int evaluate(const u8 *expr, u16 len, bool initial, u64 *result)
 {
 	struct kunwind_mem mem = {
-		.lo = MEM, .hi = MEM + sizeof(memory), .delta = (uintptr_t)memory - MEM,
+		.lo = MEM, .hi = MEM + sizeof(memory), .delta = (uintptr_t)memory - MEM, .fs = FS,
 	};
 	u64 cfa = CFA;
 

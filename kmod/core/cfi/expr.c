@@ -27,11 +27,16 @@ struct effect {
 
 enum verdict { BAD, GOOD, UNKNOWN };
 
-/* Adds register @number to *regs. Any above the return address is unknown. */
+/*
+ * Adds register @number to *regs, except the base of fs, which all frames of a thread share.
+ * Any other above the return address is unknown.
+ */
 static enum verdict reg_use(u64 number, bool i386, u32 *regs)
 {
 	u64 reg = kunwind_reg_of(i386, number);
 
+	if (number == KUNWIND_FS_BASE && !i386)
+		return GOOD;
 	if (reg >= KUNWIND_NR_REGS)
 		return UNKNOWN;
 	*regs |= KUNWIND_REG(reg);

@@ -13,7 +13,7 @@
  * operation, an opcode that DWARF 5 does not define. The second kind is legal
  * but "unknown" to kunwind: operations that need debug information or
  * relocation (DW_OP_addr, fbreg, call*, piece, entry_value, typed and vendors'
- * operations), registers above the return address, branches back, code that
+ * operations), registers above the return address except the base of fs, branches back, code that
  * nothing reaches, paths that meet with different stack depths, and what
  * exceeds the limits below. In both cases only the rows with the expression
  * have no rule (cfi_program.h).

@@ -17,6 +17,8 @@ enum {
 	CFA_UNDEFINED = 0x07,
 	CFA_SAME = 0x08,
 	CFA_DEF = 0x0c,
+	CFA_DEF_EXPRESSION = 0x0f,
+	CFA_VAL_EXPRESSION = 0x16,
 };
 
 static void put(struct kunwind_cfi_writer *w, const void *bytes, u32 len)
@@ -114,6 +116,37 @@ static void put_advance(struct kunwind_cfi_writer *w, u64 to)
 	w->at = to;
 }
 
+static void put_expr(struct kunwind_cfi_writer *w, const struct kunwind_written_expr *e)
+{
+	put_uleb(w, e->len);
+	put(w, e->bytes, e->len);
+}
+
+static void put_val_expr(struct kunwind_cfi_writer *w, u8 reg, const struct kunwind_written_expr *e)
+{
+	if (!e->len)
+		return;
+	put_byte(w, CFA_VAL_EXPRESSION);
+	put_byte(w, reg);
+	put_expr(w, e);
+}
+
+/* Such rows are few: each one has an FDE of its own. */
+static void write_exprs(struct kunwind_cfi_writer *w, u64 at, const struct kunwind_written_row *row)
+{
+	fde_close(w, at);
+	fde_open(w, at);
+	w->row = *row;
+	put_byte(w, CFA_DEF_EXPRESSION);
+	put_expr(w, &row->exprs->cfa);
+	put_val_expr(w, KUNWIND_RA, &row->exprs->ra);
+	put_val_expr(w, KUNWIND_RBP, &row->exprs->rbp);
+	if (!row->exprs->rbp.len && row->rbp == KUNWIND_RBP_UNKNOWN) {
+		put_byte(w, CFA_UNDEFINED);
+		put_byte(w, KUNWIND_RBP);
+	}
+}
+
 void kunwind_cfi_write_row(struct kunwind_cfi_writer *w, u64 at, struct kunwind_written_row row)
 {
 	const struct kunwind_written_row *const old = &w->row;
@@ -122,6 +155,12 @@ void kunwind_cfi_write_row(struct kunwind_cfi_writer *w, u64 at, struct kunwind_
 		fde_close(w, at);
 		return;
 	}
+	if (row.how == KUNWIND_WRITTEN_EXPR) {
+		write_exprs(w, at, &row);
+		return;
+	}
+	if (w->fde && old->how == KUNWIND_WRITTEN_EXPR)
+		fde_close(w, at);
 	if (!w->fde)
 		fde_open(w, at);
 	if (row.how == old->how && row.rbp == old->rbp && row.reg == old->reg &&

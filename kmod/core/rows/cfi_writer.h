@@ -17,6 +17,18 @@ enum kunwind_written_how {
 	KUNWIND_WRITTEN_NONE, /* the addresses have no rule */
 	KUNWIND_WRITTEN_END, /* the return address is undefined: the outermost frame */
 	KUNWIND_WRITTEN_CFA, /* CFA = reg + off; the return address is at CFA - 8 */
+	KUNWIND_WRITTEN_EXPR, /* as exprs says */
+};
+
+/* A DWARF expression; len 0: none. */
+struct kunwind_written_expr {
+	u8 len;
+	u8 bytes[127];
+};
+
+/* The values in the caller. Without @ra, it is at CFA - 8. Without @rbp, it is as row.rbp says. */
+struct kunwind_written_exprs {
+	struct kunwind_written_expr cfa, ra, rbp;
 };
 
 struct kunwind_written_row {
@@ -24,6 +36,7 @@ struct kunwind_written_row {
 	u8 rbp; /* enum kunwind_rbp_how; saved: at CFA - 16 */
 	u8 reg; /* DWARF number */
 	u32 off;
+	const struct kunwind_written_exprs *exprs;
 };
 
 struct kunwind_cfi_writer {

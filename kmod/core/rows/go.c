@@ -10,10 +10,13 @@
  *
  *   function				rows
  *   runtime.goexit, the program's start	the outermost frame: return address undefined
+ *   runtime.rt0_go that C calls		from its code: C has aligned rsp
  *   assembler, all of releases before 1.18	while the code agrees with the list (go_stack.c)
  *   runtime.mcall, runtime.clone	the same; after the first write of rsp that the list
  *					lacks, the outermost frame (a system stack, a new
  *					thread)
+ *   assembler on another stack	from the code that returns to the old one (go_switch.c)
+ *   runtime.morestack			the goroutine's saved sp, pc and bp (go_switch.c)
  *   runtime.sigpanic, asyncPreempt	the kernel's signal "called" them, so the caller's
  *					address follows no call (augmentation S)
  *   runtime.sigreturn			none: a signal trampoline
@@ -45,6 +48,7 @@
  */
 #include "go.h"
 #include "go_stack.h"
+#include "go_switch.h"
 
 #define WORK_FACTOR   32 /* most bytes to read for each byte of the section, */
 #define MOST_BYTES    (256 << 20) /* of a section: a program of 1 GB has some 200 MB */
@@ -75,7 +79,17 @@ enum { TABLE, FUNCS, LISTS, NAMES, CODE, NR_WINDOWS };
 static const u16 rooms[NR_WINDOWS] = { 2048, 2048, 512, 256, 0 };
 
 /* How the rows of a function are made. */
-enum go_kind { NORMAL, SKIPPED, OUTERMOST, SIGNAL, BY_CODE, SWITCHES_TO_END };
+enum go_kind {
+	NORMAL,
+	SKIPPED,
+	OUTERMOST,
+	SIGNAL,
+	BY_CODE,
+	SWITCHES_TO_END,
+	SYSTEMSTACK,
+	MORESTACK,
+	CALLED_BY_C,
+};
 
 struct function {
 	u64 start, end;
@@ -94,7 +108,10 @@ struct go {
 	u32 magic;
 	u64 nr, table, funcs, lists, names;
 	u64 text; /* ELF virtual address that function entries are relative to */
+	bool starts; /* the file's entry point is Go's */
 	struct kunwind_cfi_writer writer;
+	struct kunwind_go_switch stacks;
+	struct kunwind_go_offsets offsets;
 	enum kunwind_build_error err; /* once set, all else does nothing */
 };
 
@@ -257,10 +274,45 @@ static u64 place_of(const struct kunwind_elf *elf, u64 addr, u64 *left)
 	return load ? load->offset + (addr - load->vaddr) : 0;
 }
 
+#define COST_OF_SWITCH 32 /* bytes of work */
+
+/*
+ * Writes the row of an instruction of @length bytes at address @at that runs on another
+ * stack. In its expressions, rip is the address of the instruction, or, if it is a call
+ * that has not returned, that of the next one. False: there is no such row.
+ */
+static bool switch_row(struct go *go, const struct function *f, u64 at, u32 length, const u8 *code,
+		       u32 len)
+{
+	const u32 off = at - f->start;
+	struct kunwind_written_row row;
+	u32 i;
+
+	if (go->work < COST_OF_SWITCH)
+		return false;
+	go->work -= COST_OF_SWITCH;
+	for (i = 0; i < 2; i++) {
+		const u32 ahead = i ? length : 0;
+
+		if (f->kind == MORESTACK ?
+			    code[off] != 0xe8 ||
+				    !kunwind_go_morestack_row(&go->stacks, code, len, off, ahead,
+							      &go->offsets, &row) :
+			    !kunwind_go_switch_row(&go->stacks, code + off, len - off, ahead, &row))
+			return false;
+		kunwind_cfi_write_row(&go->writer, at + i, row);
+		if (length == 1)
+			break;
+	}
+	if (f->kind == SYSTEMSTACK)
+		kunwind_go_switch_offsets(&go->stacks, &go->offsets);
+	return true;
+}
+
 static void code_rows(struct go *go, const struct function *f)
 {
 	const bool to_end = f->kind == SWITCHES_TO_END;
-	struct kunwind_go_stack s = { .by_rsp = true };
+	struct kunwind_go_stack s = { .by_rsp = true, .aligned = f->kind == CALLED_BY_C };
 	struct list l = list_of(f), next = l;
 	u64 left, off = place_of(go->elf, f->start, &left);
 	const u32 len = min(min(f->end - f->start, left), (u64)MOST_CODE);
@@ -272,10 +324,21 @@ static void code_rows(struct go *go, const struct function *f)
 		l = next;
 		more = list_next(go, &next, f);
 		while (at < l.to && !go->err) {
+			struct kunwind_written_row row;
+			struct kunwind_insn insn;
 			u32 length;
 
-			kunwind_cfi_write_row(&go->writer, at,
-					      kunwind_go_stack_row(&s, l.distance));
+			row = kunwind_go_stack_row(&s, l.distance);
+			if (row.how == KUNWIND_WRITTEN_NONE && s.written &&
+			    kunwind_go_decode(code + (at - f->start), len - (at - f->start), &insn) &&
+			    insn.length <= l.to - at && switch_row(go, f, at, insn.length, code, len)) {
+				if (f->kind == MORESTACK) {
+					end_rows(go, at + insn.length);
+					return;
+				}
+			} else {
+				kunwind_cfi_write_row(&go->writer, at, row);
+			}
 			length = kunwind_go_stack_step(&s, code + (at - f->start),
 						       len - (at - f->start), l.distance,
 						       &next.distance, l.to - at, to_end);
@@ -315,14 +378,22 @@ static bool is(const struct name *name, const char *want, size_t len)
 #define IS(name, want)	   is(name, want, sizeof(want))
 #define BEGINS(name, want) is(name, want, sizeof(want) - 1)
 
-/* @flags: Go's, or 0; @old: the release has no flags. */
-static enum go_kind kind_of(const struct name *name, u8 flags, bool old)
+/*
+ * @flags: Go's, or 0; @old: the release has no flags; @starts: the program starts with Go's code,
+ * not with that of C.
+ */
+static enum go_kind kind_of(const struct name *name, u8 flags, bool old, bool starts)
 {
-	if (IS(name, "runtime.goexit") || IS(name, "runtime.rt0_go") ||
-	    IS(name, "_rt0_amd64_linux") || IS(name, "_rt0_amd64"))
+	if (IS(name, "runtime.goexit") || IS(name, "_rt0_amd64_linux") || IS(name, "_rt0_amd64"))
 		return OUTERMOST;
+	if (IS(name, "runtime.rt0_go"))
+		return starts ? OUTERMOST : CALLED_BY_C;
 	if (IS(name, "runtime.mcall") || IS(name, "runtime.clone"))
 		return SWITCHES_TO_END;
+	if (IS(name, "runtime.systemstack"))
+		return SYSTEMSTACK;
+	if (IS(name, "runtime.morestack"))
+		return MORESTACK;
 	if (IS(name, "runtime.sigpanic") || IS(name, "runtime.sigpanic0") ||
 	    IS(name, "runtime.asyncPreempt"))
 		return SIGNAL;
@@ -339,26 +410,42 @@ static enum go_kind kind_of(const struct name *name, u8 flags, bool old)
 	return NORMAL;
 }
 
+static bool is_newer(const struct go *go)
+{
+	return go->magic == MAGIC_18 || go->magic == MAGIC_20;
+}
+
+/* The address of function @i, and its place after the functions' start. */
+static u64 start_of(struct go *go, u64 i, u64 *func)
+{
+	if (is_newer(go)) {
+		*func = u32_at(go, TABLE, go->table + i * 8 + 4);
+		return go->text + u32_at(go, TABLE, go->table + i * 8);
+	}
+	*func = u64_at(go, TABLE, go->table + i * 16 + 8);
+	return u64_at(go, TABLE, go->table + i * 16);
+}
+
+/* The end of function @i is the start of the next one; the last one's has no function. */
+static u64 end_of(struct go *go, u64 i)
+{
+	if (is_newer(go))
+		return go->text + u32_at(go, TABLE, go->table + i * 8 + 8);
+	return u64_at(go, TABLE, go->table + i * 16 + 16);
+}
+
 /* Reads function number @i. False: it has no list of distances. */
 static bool function_get(struct go *go, u64 i, struct function *f)
 {
-	const bool newer = go->magic == MAGIC_18 || go->magic == MAGIC_20;
+	const bool newer = is_newer(go);
 	const u32 word = newer ? 4 : 8;
-	const u64 entry = go->table + i * 2 * word;
 	u64 func, bytes;
 	u32 list, name_off;
 	u8 id, flags;
 	struct name name;
 
-	if (newer) {
-		f->start = go->text + u32_at(go, TABLE, entry);
-		func = u32_at(go, TABLE, entry + 4);
-		f->end = go->text + u32_at(go, TABLE, entry + 8);
-	} else {
-		f->start = u64_at(go, TABLE, entry);
-		func = u64_at(go, TABLE, entry + 8);
-		f->end = u64_at(go, TABLE, entry + 16);
-	}
+	f->start = start_of(go, i, &func);
+	f->end = end_of(go, i);
 	if (go->err)
 		return false;
 	if (f->end < f->start || f->start < go->elf->text_lo || f->end > go->elf->text_hi) {
@@ -385,7 +472,7 @@ static bool function_get(struct go *go, u64 i, struct function *f)
 	/* Only functions with an id or a flag are special. */
 	if (!newer || id || flags) {
 		name = name_at(go, go->names + name_off);
-		f->kind = kind_of(&name, flags, !newer);
+		f->kind = kind_of(&name, flags, !newer, go->starts);
 	}
 	return !go->err;
 }
@@ -406,6 +493,9 @@ static void function_rows(struct go *go, const struct function *f, const u64 cie
 		break;
 	case BY_CODE:
 	case SWITCHES_TO_END:
+	case SYSTEMSTACK:
+	case MORESTACK:
+	case CALLED_BY_C:
 		code_rows(go, f);
 		break;
 	case SKIPPED:
@@ -442,22 +532,21 @@ static u64 relocated(struct go *go, u64 addr)
 /* Whether the function at the file's entry point is Go's, if go->text is right. */
 static bool starts_there(struct go *go)
 {
-	u64 low = 0, high = go->nr;
-	const u64 entry = go->elf->entry - go->text;
+	u64 low = 0, high = go->nr, func;
+	const u64 entry = go->elf->entry;
 	struct name name;
 
 	while (high - low > 1) {
 		u64 mid = low + (high - low) / 2;
 
-		if (u32_at(go, TABLE, go->table + mid * 8) <= entry)
+		if (start_of(go, mid, &func) <= entry)
 			low = mid;
 		else
 			high = mid;
 	}
-	if (go->err || u32_at(go, TABLE, go->table + low * 8) != entry)
+	if (start_of(go, low, &func) != entry || go->err || func > go->elf->go_size)
 		return false;
-	low = go->funcs + u32_at(go, TABLE, go->table + low * 8 + 4);
-	name = name_at(go, go->names + u32_at(go, FUNCS, low + 4));
+	name = name_at(go, go->names + u32_at(go, FUNCS, go->funcs + func + (is_newer(go) ? 4 : 8)));
 	return !go->err && BEGINS(&name, "_rt0_amd64");
 }
 
@@ -473,7 +562,8 @@ static void find_text(struct go *go, u64 word)
 	if (go->text || go->err)
 		return;
 	go->text = go->elf->text_section;
-	if (!starts_there(go))
+	go->starts = starts_there(go);
+	if (!go->starts)
 		fail(go, KUNWIND_E_RANGE);
 }
 
@@ -518,6 +608,8 @@ static void header_read(struct go *go)
 		fail(go, KUNWIND_E_HEADER);
 	else if (nr_words == 8)
 		find_text(go, word[2]);
+	if (!go->err && !go->starts)
+		go->starts = starts_there(go);
 }
 
 static enum kunwind_build_error go_rows(struct go *go)

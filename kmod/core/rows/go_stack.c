@@ -106,6 +106,13 @@ static s64 moved(const struct kunwind_insn *insn)
 	return 0;
 }
 
+/* and $-16, %rsp */
+static bool aligns(const struct kunwind_insn *insn)
+{
+	return !insn->map && insn->op == 0x83 && insn->wide && insn->modrm == 0xe4 &&
+	       !insn->rm_high && insn->imm == -16;
+}
+
 static bool branches(const struct kunwind_insn *insn)
 {
 	if (insn->map)
@@ -122,40 +129,6 @@ static bool ends(const struct kunwind_insn *insn)
 			      (op == 0xff && (insn->modrm >> 4 & 3) == 2));
 }
 
-/* The map 0f, as far as kunwind_insn_writes() does not know it; and VEX. */
-static bool writes_rare(const struct kunwind_insn *insn, u8 reg)
-{
-	const u8 op = insn->op;
-	const bool rm = insn->modrm >> 6 == 3 && ((insn->modrm & 7) | insn->rm_high << 3) == reg;
-	const bool field = ((insn->modrm >> 3 & 7) | insn->reg_high << 3) == reg;
-
-	if (insn->vex) /* bzhi, pext, andn, rorx and the like; their target may be in VEX itself */
-		return insn->map > 1 && op >= 0xf0;
-	if (insn->map != 1)
-		return insn->map == 2 && (op == 0xf6 || op == 0xf0) && field;
-	switch (op) {
-	case 0x2c ... 0x2d: /* cvttss2si, cvtss2si */
-	case 0x50: /* movmskps */
-	case 0xc5: /* pextrw */
-	case 0xd7: /* pmovmskb */
-		return field;
-	case 0x7e: /* movq %xmm, r64 */
-	case 0x90 ... 0x9f: /* setcc */
-	case 0xa4 ... 0xa5: /* shld */
-	case 0xab ... 0xad: /* bts, shrd */
-	case 0xb0 ... 0xb1: /* cmpxchg */
-	case 0xb3: /* btr */
-	case 0xba ... 0xbb: /* bt, btc */
-	case 0xc7: /* rdrand */
-		return rm;
-	case 0xc0 ... 0xc1: /* xadd */
-		return rm || field;
-	case 0xc8 ... 0xcf: /* bswap */
-		return ((op & 7) | insn->rm_high << 3) == reg;
-	}
-	return false;
-}
-
 static bool writes(const struct kunwind_insn *insn, u8 reg)
 {
 	const u8 low = (insn->op & 7) | insn->rm_high << 3;
@@ -167,7 +140,7 @@ static bool writes(const struct kunwind_insn *insn, u8 reg)
 		return true;
 	if (!insn->map && insn->op == 0xc9) /* leave */
 		return reg == RSP || reg == 5;
-	return writes_rare(insn, reg) || kunwind_insn_writes(insn, reg);
+	return kunwind_insn_writes(insn, reg);
 }
 
 /* Applies an instruction, at which the list says @distance, and @after after it. */
@@ -192,6 +165,10 @@ static void apply(struct kunwind_go_stack *s, const struct kunwind_insn *insn, s
 	}
 	if (s->reg && writes(insn, s->reg))
 		s->reg = 0;
+	if (s->aligned && aligns(insn)) {
+		s->extra += (8 + distance + s->extra) & 15;
+		return;
+	}
 	if (writes(insn, RSP) && !down) {
 		s->by_rsp = false;
 		s->ended |= to_end;
@@ -206,6 +183,9 @@ static void apply(struct kunwind_go_stack *s, const struct kunwind_insn *insn, s
 	if (ends(insn)) {
 		/* What follows may be reached from where rsp had another value. */
 		s->by_rsp &= !s->written;
+	} else if (s->aligned && s->by_rsp) {
+		s->extra += down - (after - distance);
+		s->written |= down < after - distance;
 	} else if (down != after - distance) {
 		/*
 		 * Go's assembler follows push, pop and its own instructions. It does not
@@ -224,8 +204,9 @@ struct kunwind_written_row kunwind_go_stack_row(const struct kunwind_go_stack *s
 						     .reg = KUNWIND_RSP,
 						     .off = 8 };
 	if (s->by_rsp)
-		return kunwind_go_row_by_rsp(distance,
-					     distance ? KUNWIND_RBP_UNKNOWN : KUNWIND_RBP_SAME);
+		return kunwind_go_row_by_rsp(distance + s->extra, distance + s->extra ?
+									  KUNWIND_RBP_UNKNOWN :
+									  KUNWIND_RBP_SAME);
 	if (!s->reg || s->reg_distance < 0)
 		return (struct kunwind_written_row){ .how = KUNWIND_WRITTEN_NONE };
 	return (struct kunwind_written_row){ .how = KUNWIND_WRITTEN_CFA,
@@ -234,7 +215,7 @@ struct kunwind_written_row kunwind_go_stack_row(const struct kunwind_go_stack *s
 					     .rbp = KUNWIND_RBP_UNKNOWN };
 }
 
-static bool decode(const u8 *code, u32 len, struct kunwind_insn *insn)
+bool kunwind_go_decode(const u8 *code, u32 len, struct kunwind_insn *insn)
 {
 	struct kunwind_mem mem = { .left = KUNWIND_BUDGET };
 	struct kunwind_text text = { .mem = &mem,
@@ -252,7 +233,7 @@ u32 kunwind_go_stack_step(struct kunwind_go_stack *s, const u8 *code, u32 len, s
 {
 	struct kunwind_insn insn;
 
-	if (!decode(code, len, &insn))
+	if (!kunwind_go_decode(code, len, &insn))
 		return 0;
 	apply(s, &insn, distance, insn.length < left ? distance : *next, to_end);
 	return insn.length;

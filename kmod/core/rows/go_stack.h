@@ -6,10 +6,13 @@
 #define _KUNWIND_GO_STACK_H
 
 #include "cfi_writer.h"
+#include "../x86/insn_decode.h"
 
 /* What is known about the stack at one instruction of a function that writes rsp. */
 struct kunwind_go_stack {
-	bool by_rsp; /* rsp is as the list of distances says */
+	bool by_rsp; /* rsp is as the list of distances says, with extra */
+	bool aligned; /* C called the function: rsp + 8 was a multiple of 16 (psABI, 3.2.2) */
+	s64 extra; /* if aligned: what the instructions have moved rsp down, but not the list */
 	bool ended; /* SWITCHES_TO_END: rsp was written */
 	bool branched; /* a branch was seen: what follows may be reached by another way */
 	bool written; /* rsp was written */
@@ -30,6 +33,9 @@ u32 kunwind_go_stack_step(struct kunwind_go_stack *stack, const u8 *code, u32 le
 
 /* The row for the address of the next instruction, about which the list says @distance. */
 struct kunwind_written_row kunwind_go_stack_row(const struct kunwind_go_stack *stack, s64 distance);
+
+/* Decodes the instruction at @code. False: it is not known, or padding, or has more than @len bytes. */
+bool kunwind_go_decode(const u8 *code, u32 len, struct kunwind_insn *insn);
 
 /* The row for a distance from rsp up to the return address that Go's assembler has followed. */
 struct kunwind_written_row kunwind_go_row_by_rsp(s64 distance, u8 rbp);

@@ -125,7 +125,7 @@ kunwind_expr_eval(struct kunwind_mem *mem, const u8 *expr, u16 len,
 		unsigned int need, reg = no_reg, i;
 		u8 op = kunwind_bytes_u8(&b);
 		bool push = false;
-		u64 val = 0;
+		u64 val = 0, base;
 
 		switch (op) {
 		case KUNWIND_OP_LIT0 ... KUNWIND_OP_LIT31:
@@ -141,11 +141,19 @@ kunwind_expr_eval(struct kunwind_mem *mem, const u8 *expr, u16 len,
 			break;
 		case KUNWIND_OP_REGX:
 		case KUNWIND_OP_BREGX:
-			val = kunwind_bytes_uleb(&b);
-			if (val >= KUNWIND_NR_REGS)
-				return KUNWIND_CORRUPT;
-			reg = val;
+			base = kunwind_bytes_uleb(&b);
 			val = op == KUNWIND_OP_BREGX ? kunwind_bytes_sleb(&b) : 0;
+			if (base == KUNWIND_FS_BASE && !i386) {
+				base = kunwind_mem_fs(mem);
+				if (!base)
+					return KUNWIND_REG_UNKNOWN;
+				val += base;
+				push = true;
+				break;
+			}
+			if (base >= KUNWIND_NR_REGS)
+				return KUNWIND_CORRUPT;
+			reg = base;
 			break;
 		case KUNWIND_OP_CONST1U:
 			val = kunwind_bytes_u8(&b);
