@@ -55,6 +55,9 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		 ".eh_frame at %llx lies outside the file", (unsigned long long)elf.eh_offset);
 	property(elf.debug_offset <= size && elf.debug_size <= size - elf.debug_offset,
 		 ".debug_frame at %llx lies outside the file", (unsigned long long)elf.debug_offset);
+	property(!elf.search_nr || (elf.search_offset <= size &&
+				    8ULL * elf.search_nr <= size - elf.search_offset),
+		 "the search table at %llx lies outside the file", (unsigned long long)elf.search_offset);
 	property(err ? !elf.eh_size && !elf.debug_size : elf.eh_size || elf.debug_size,
 		 "build error %u contradicts the sections' sizes %llx and %llx", err,
 		 (unsigned long long)elf.eh_size, (unsigned long long)elf.debug_size);

@@ -367,6 +367,40 @@ static void test_count(void)
 	free(image.data);
 }
 
+/* The search table of .eh_frame_hdr: two entries, directly after the count. */
+static void test_search(void)
+{
+	static const struct {
+		const char *name;
+		u64 filesz, offset;
+		u8 encoding;
+		u32 count, want;
+	} cases[] = {
+		{ "two entries", 28, 0x400, 0x3b, 2, 2 },
+		{ "an entry is cut off", 27, 0x400, 0x3b, 2, 0 },
+		{ "more entries than 32 bits count", 28, 0x400, 0x3b, ~0U, 0 },
+		{ "entries of eight bytes", 28, 0x400, 0x3c, 2, 0 },
+		{ "no table", 28, 0x400, 0xff, 2, 0 },
+		{ "a segment that reaches out of the file", FILE_SIZE, 0x400, 0x3b, 2, 0 },
+	};
+	struct image image = { .data = malloc(FILE_SIZE), .size = FILE_SIZE };
+	struct kunwind_elf elf;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		image_make(image.data);
+		put(image.data + PHDR(3, P_FILESZ), cases[i].filesz, 8);
+		put(image.data + PHDR(3, P_OFFSET), cases[i].offset, 8);
+		put(image.data + 0x402, 3, 1);
+		put(image.data + 0x403, cases[i].encoding, 1);
+		put(image.data + 0x408, cases[i].count, 4);
+		tap_ok(!parse(&image, &elf) && elf.search_nr == cases[i].want &&
+		       (!elf.search_nr || (elf.search_base == 0x400 && elf.search_offset == 0x40c)),
+		       "search table: %s: %u", cases[i].name, elf.search_nr);
+	}
+	free(image.data);
+}
+
 /* Misleading notes: no build-id, and no read out of bounds. */
 static void test_notes(void)
 {
@@ -600,6 +634,7 @@ int main(void)
 	test_cases();
 	test_debug();
 	test_count();
+	test_search();
 	test_notes();
 	test_loads();
 	test_bias();

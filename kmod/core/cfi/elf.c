@@ -332,10 +332,24 @@ static bool eh_place(struct kunwind_elf *elf)
 	return true;
 }
 
+#define SEARCH_ENCODING	0x3b	/* DW_EH_PE_datarel | DW_EH_PE_sdata4 */
+
+static void search_place(struct parser *p, u8 encoding, u64 at, u64 count)
+{
+	const struct segment *s = &p->eh_hdr;
+
+	if (encoding != SEARCH_ENCODING || count > (s->filesz - at) / 8 || s->offset > p->size ||
+	    s->filesz > p->size - s->offset)
+		return;
+	p->elf->search_base = s->vaddr;
+	p->elf->search_offset = s->offset + at;
+	p->elf->search_nr = min(count, 0xfffffffeULL);
+}
+
 /*
  * Reads .eh_frame_hdr (LSB 5.0 core generic, 10.6.2): the version, three
- * encodings, the address of .eh_frame, and the number of its FDEs. Does not use
- * the search table that follows. objcopy can remove this section; its segment
+ * encodings, the address of .eh_frame, and the number of its FDEs. Only
+ * named_fdes.c uses the search table that follows. objcopy can remove this section; its segment
  * then stays and is empty.
  */
 static enum kunwind_build_error eh_hdr_read(struct parser *p)
@@ -367,8 +381,10 @@ static enum kunwind_build_error eh_hdr_read(struct parser *p)
 		return KUNWIND_E_ENCODING;
 	if (b.bad)
 		return KUNWIND_E_TRUNCATED;
-	if (kunwind_pointer_read(&section, &b, buf[2], 0, &count) && !b.bad)
+	if (kunwind_pointer_read(&section, &b, buf[2], 0, &count) && !b.bad) {
 		p->elf->eh_fdes = min(count, 0xfffffffeULL);
+		search_place(p, buf[3], b.at - buf, count);
+	}
 	return eh_place(p->elf) ? KUNWIND_OK : KUNWIND_E_HEADER;
 }
 

@@ -30,6 +30,9 @@ struct kunwind_elf_load {
  *	bytes that are no record, may end it earlier
  * @eh_fdes: a terminator ends .eh_frame only after this many FDEs: the number
  *	in .eh_frame_hdr, or 0; ~0 if @eh_size is exact
+ * @search_base, @search_offset, @search_nr: address of .eh_frame_hdr; place in the
+ *	file and number of entries of its search table, if the entries are pairs of
+ *	signed distances of four bytes from that address; else the number is 0
  * @debug_offset, @debug_size: of .debug_frame; size 0: there is none, or it is
  *	compressed
  * @go_addr, @go_offset, @go_size: of .gopclntab, which Go's linker writes; size
@@ -43,12 +46,13 @@ struct kunwind_elf_load {
  */
 struct kunwind_elf {
 	u64 eh_addr, eh_offset, eh_size;
+	u64 search_base, search_offset;
 	u64 debug_offset, debug_size;
 	u64 go_addr, go_offset, go_size;
 	u64 text_section;
 	u64 rela_offset, rela_size;
 	bool go;
-	u32 eh_fdes;
+	u32 eh_fdes, search_nr;
 	u64 text_lo, text_hi;
 	u64 text_base, data_base;
 	u64 entry;			/* e_entry */

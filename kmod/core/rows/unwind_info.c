@@ -2,6 +2,7 @@
 /*
  * unwind_info.c - all that an ELF file says about unwinding; see unwind_info.h
  */
+#include "../cfi/named_fdes.h"
 #include "go.h"
 #include "unwind_info.h"
 
@@ -27,8 +28,13 @@ enum kunwind_build_error kunwind_unwind_info_find(kunwind_read_fn *read, void *f
 enum kunwind_build_error kunwind_unwind_info_read(kunwind_read_fn *read, void *file,
 						  const struct kunwind_elf *elf, u8 *data)
 {
+	enum kunwind_build_error err;
+
 	if (elf->eh_size && read(file, elf->eh_offset, data, elf->eh_size))
 		return KUNWIND_E_IO;
+	err = kunwind_named_fdes(read, file, elf, data);
+	if (err)
+		return err;
 	data += elf->eh_size;
 	if (elf->go)
 		return kunwind_go_write(read, file, elf, data, elf->debug_size);

@@ -27,7 +27,7 @@ enum kunwind_build_error __must_check kunwind_unwind_info_find(kunwind_read_fn *
  * @data: room for elf->eh_size + elf->debug_size bytes, in this order; then the
  *	arguments of kunwind_elf_sections()
  *
- * May sleep. Return: KUNWIND_OK or KUNWIND_E_IO.
+ * May sleep. Return: KUNWIND_OK, KUNWIND_E_IO or KUNWIND_E_NOMEM.
  */
 enum kunwind_build_error __must_check kunwind_unwind_info_read(kunwind_read_fn *read, void *file,
 							       const struct kunwind_elf *elf,

@@ -16,8 +16,9 @@
  * may repeat another one byte for byte; neither is ambiguous. FDEs may also
  * contradict each other: the same start with another end or other instructions,
  * or an end within the next FDE's range. Then the addresses that both cover
- * have no rule, the others do. Other unwinders take the FDE at which their
- * binary search ends. Compilers, assemblers and linkers make no such FDEs, and
+ * have no rule, the others do. Of FDEs with the same start, .eh_frame_hdr may
+ * name one; then the others are gone (named_fdes.c). Other unwinders take the FDE
+ * at which their binary search ends. Compilers, assemblers and linkers make no such FDEs, and
  * GNU ld refuses them: the 4.6 million FDEs of 3,253 real objects do not
  * overlap at all. If FDEs are nested more deeply than KUNWIND_MAX_NESTED, the
  * FDE around the last one has no rule from there on.
