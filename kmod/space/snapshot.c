@@ -85,6 +85,33 @@ void kunwind_snapshot_put(struct kunwind_snapshot *snapshot)
 	kunwind_reap(&snapshot->reap, snapshot_free);
 }
 
+#define SIBLINGS	16	/* mappings on either side that bias_of() looks at */
+
+/*
+ * Finds the bias of a range. If two segments share a page of the file, the other
+ * mappings of the file near it decide. Otherwise, returns false, and *bias stays.
+ */
+static bool bias_of(const struct kunwind_snapshot *snapshot, u32 i, u64 *bias)
+{
+	const struct kunwind_range *range = snapshot->ranges.range;
+	const struct kunwind_detail *detail = snapshot->detail;
+	const struct kunwind_elf *elf = &detail[i].object->elf;
+	const u32 end = min(snapshot->ranges.nr, i + SIBLINGS + 1);
+	struct kunwind_elf_biases biases;
+	u32 n;
+
+	kunwind_elf_biases(elf, range[i].start, range[i].end - range[i].start, detail[i].offset,
+			   &biases);
+	for (n = i - min(i, (u32)SIBLINGS); biases.nr > 1 && n < end; n++)
+		if (n != i && detail[n].object == detail[i].object)
+			kunwind_elf_biases_narrow(elf, &biases, range[n].start,
+						  range[n].end - range[n].start, detail[n].offset);
+	if (biases.nr != 1)
+		return false;
+	*bias = biases.bias[0];
+	return true;
+}
+
 void kunwind_snapshot_settle(struct kunwind_snapshot *snapshot)
 {
 	bool settled = true;
@@ -106,8 +133,7 @@ void kunwind_snapshot_settle(struct kunwind_snapshot *snapshot)
 			continue;
 		}
 		if (object->has_elf)
-			known = kunwind_elf_bias(&object->elf, range->start,
-						 range->end - range->start, detail->offset, &bias);
+			known = bias_of(snapshot, i, &bias);
 		if (object->jit) {
 			known = true;
 			bias = 0;

@@ -149,9 +149,30 @@ static void add(struct target *target, const char *path, u64 start, u64 end, u64
 		range->reason = KUNWIND_MEMORY_LIMIT;
 		return;
 	}
-	/* Without a known bias the mapping has no table. */
-	if (!kunwind_elf_bias(mapping->object->elf, start, end - start, offset, &mapping->bias))
+	mapping->offset = offset;
+}
+
+/* Gives a mapping its bias and table. Without a known bias, it has no table. */
+static void settle(struct target *target, u32 nr)
+{
+	struct target_mapping *mapping = &target->mapping[nr];
+	struct kunwind_range *range = &target->ranges->range[nr];
+	struct kunwind_elf_biases biases;
+	u32 i;
+
+	if (!mapping->object || range->reason != KUNWIND_NO_TABLE)
 		return;
+	kunwind_elf_biases(mapping->object->elf, mapping->start, mapping->end - mapping->start,
+			   mapping->offset, &biases);
+	for (i = 0; i < target->nr; i++)
+		if (i != nr && target->mapping[i].object == mapping->object)
+			kunwind_elf_biases_narrow(mapping->object->elf, &biases,
+						  target->mapping[i].start,
+						  target->mapping[i].end - target->mapping[i].start,
+						  target->mapping[i].offset);
+	if (biases.nr != 1)
+		return;
+	mapping->bias = biases.bias[0];
 	range->bias = mapping->bias;
 	range->table = mapping->object->table;
 }
@@ -162,6 +183,7 @@ void target_read(struct target *target)
 	char path[64], line[4500], name[4097], mode[5];
 	unsigned long start, end, offset;
 	FILE *maps;
+	u32 nr;
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)target->pid);
 	maps = fopen(path, "r");
@@ -179,6 +201,8 @@ void target_read(struct target *target)
 	fclose(maps);
 	if (!target->nr)
 		return;
+	for (nr = 0; nr < target->nr; nr++)
+		settle(target, nr);
 	target->ranges->id = ++id;
 	target->ranges->entry_sp = start_stack(target->pid);
 	target->ranges->entry = auxiliary(target->pid, AT_ENTRY);

@@ -22,7 +22,7 @@ struct target_object {
 };
 
 struct target_mapping {
-	u64 start, end;
+	u64 start, end, offset;
 	struct target_object *object;	/* NULL: no file, or it cannot be opened */
 	u64 bias;
 };

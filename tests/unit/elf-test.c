@@ -490,7 +490,47 @@ static void test_bias(void)
 	put(image.data + PHDR(2, P_VADDR), 0x2000, 8);
 	tap_ok(!parse(&image, &elf) && kunwind_elf_bias(&elf, 0x1000, 0x1000, 0x1000, &bias) &&
 	       bias == -0x1000ULL, "bias: two segments that share a page and its address");
+	put(image.data + 16, 2, 2);		/* ET_EXEC */
+	put(image.data + PHDR(2, P_VADDR), 0x7000, 8);
+	tap_ok(!parse(&image, &elf) && kunwind_elf_bias(&elf, 0x7000, 0x1000, 0x1000, &bias) && !bias,
+	       "bias: none in a file with fixed addresses, though two segments share a page");
+	tap_ok(!kunwind_elf_bias(&elf, 0x8000, 0x1000, 0x1000, &bias),
+	       "bias: not known for a file with fixed addresses at another address");
 	free(image.data);
+}
+
+/*
+ * gold's -z text-unlikely-segment: two executable segments in the first page of the
+ * file, one page apart in memory. A third segment begins in another page.
+ */
+static void test_biases(void)
+{
+	const u64 base = 0x555500000000;
+	struct kunwind_elf elf = { .nr_loads = 3, .load = {
+		{ .vaddr = 0, .offset = 0, .filesz = 0x908, .memsz = 0x908, .flags = 5 },
+		{ .vaddr = 0x1908, .offset = 0x908, .filesz = 0x2c, .memsz = 0x2c, .flags = 5 },
+		{ .vaddr = 0x9000, .offset = 0x3000, .filesz = 0x1000, .memsz = 0x1000, .flags = 5 },
+	} };
+	struct kunwind_elf_biases b;
+	u64 bias = 7;
+
+	kunwind_elf_biases(&elf, base, 0x1000, 0, &b);
+	tap_ok(b.nr == 2 && b.bias[0] == base && b.bias[1] == base - 0x1000 &&
+	       !kunwind_elf_bias(&elf, base, 0x1000, 0, &bias) && bias == 7,
+	       "biases: a mapping may be of either of two segments");
+	kunwind_elf_biases_narrow(&elf, &b, base + 0x1000, 0x1000, 0);
+	tap_ok(b.nr == 1 && b.bias[0] == base, "biases: the other segment's mapping decides");
+	kunwind_elf_biases(&elf, base + 0x1000, 0x1000, 0, &b);
+	kunwind_elf_biases_narrow(&elf, &b, base, 0x1000, 0);
+	tap_ok(b.nr == 1 && b.bias[0] == base, "biases: the first segment's mapping decides");
+	kunwind_elf_biases(&elf, base + 0x1000, 0x1000, 0, &b);
+	kunwind_elf_biases_narrow(&elf, &b, base + 0x9000, 0x1000, 0x3000);
+	tap_ok(b.nr == 1 && b.bias[0] == base, "biases: a segment of its own page decides");
+	kunwind_elf_biases(&elf, base, 0x1000, 0, &b);
+	kunwind_elf_biases_narrow(&elf, &b, base + 0x900000, 0x1000, 0);
+	tap_ok(b.nr == 2, "biases: a mapping of another load of the file decides nothing");
+	kunwind_elf_biases_narrow(&elf, &b, base, 0x1000, 0x8000);
+	tap_ok(b.nr == 2, "biases: a mapping of no segment decides nothing");
 }
 
 /* Each read fails in turn: E_IO. (A name that cannot be read is no name.) */
@@ -635,6 +675,7 @@ int main(void)
 	test_debug();
 	test_count();
 	test_search();
+	test_biases();
 	test_notes();
 	test_loads();
 	test_bias();

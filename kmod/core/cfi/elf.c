@@ -186,6 +186,7 @@ static enum kunwind_build_error header_read(struct parser *p)
 		return KUNWIND_E_HEADER;
 	if (h->phnum > MAX_PHDRS)
 		return KUNWIND_E_LIMIT;
+	p->elf->fixed = h->type == TYPE_EXEC;
 	p->elf->entry = h->entry;
 	return KUNWIND_OK;
 }
@@ -578,26 +579,4 @@ void kunwind_elf_sections(const struct kunwind_elf *elf, const u8 *eh, const u8 
 		.data = debug, .size = elf->debug_size, .debug = true, .min_fdes = ~0U,
 		.lo = elf->text_lo, .hi = elf->text_hi, .i386 = elf->i386,
 	};
-}
-
-bool kunwind_elf_bias(const struct kunwind_elf *elf, u64 start, u64 len, u64 offset, u64 *bias)
-{
-	bool found = false;
-	unsigned int i;
-
-	for (i = 0; i < elf->nr_loads; i++) {
-		const struct kunwind_elf_load *l = &elf->load[i];
-		u64 its = start - offset + l->offset - l->vaddr;
-
-		/* mappings begin at page boundaries, segments anywhere */
-		if (!(l->flags & FLAG_X) || !l->filesz || offset >= l->offset + l->filesz ||
-		    (offset < l->offset && l->offset - offset >= len))
-			continue;
-		/* the mapping could be of either segment */
-		if (found && its != *bias)
-			return false;
-		*bias = its;
-		found = true;
-	}
-	return found;
 }

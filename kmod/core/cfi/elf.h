@@ -52,6 +52,7 @@ struct kunwind_elf {
 	u64 text_section;
 	u64 rela_offset, rela_size;
 	bool go;
+	bool fixed;			/* ET_EXEC: the bias is 0 */
 	u32 eh_fdes, search_nr;
 	u64 text_lo, text_hi;
 	u64 text_base, data_base;
@@ -93,17 +94,45 @@ kunwind_elf_parse(kunwind_read_fn *read, void *file, u64 file_size, struct kunwi
 void kunwind_elf_sections(const struct kunwind_elf *elf, const u8 *eh, const u8 *debug,
 			  struct kunwind_section section[2]);
 
+/* The biases that mappings of a file may have. */
+struct kunwind_elf_biases {
+	u32 nr;
+	u64 bias[KUNWIND_ELF_MAX_LOADS];
+};
+
 /**
- * kunwind_elf_bias() - find the bias of a mapping of this file
+ * kunwind_elf_biases() - find the biases that a mapping of this file may have
  * @start: first address of the mapping
  * @len: its length, bytes
  * @offset: its file offset, bytes
- *
- * Return: true and *bias (address - bias = ELF virtual address) if an
- * executable PT_LOAD covers that part of the file, and no other one gives
- * another bias. After false, *bias is undefined.
+ * @biases: out: address - bias = ELF virtual address; one for each executable
+ *	PT_LOAD that covers that part of the file, without those that are equal
  */
-bool kunwind_elf_bias(const struct kunwind_elf *elf, u64 start, u64 len, u64 offset, u64 *bias);
+void kunwind_elf_biases(const struct kunwind_elf *elf, u64 start, u64 len, u64 offset,
+			struct kunwind_elf_biases *biases);
+
+/**
+ * kunwind_elf_biases_narrow() - leave out biases that another executable mapping
+ * of the same file in the same process cannot have
+ *
+ * If it can have none of them, it belongs to another load of the file, and all
+ * stay. If one bias is left after all mappings of the file, it is the right one.
+ */
+void kunwind_elf_biases_narrow(const struct kunwind_elf *elf, struct kunwind_elf_biases *biases,
+			       u64 start, u64 len, u64 offset);
+
+/* Whether the mapping has one possible bias, *bias, without regard to others; else *bias stays. */
+static inline bool kunwind_elf_bias(const struct kunwind_elf *elf, u64 start, u64 len, u64 offset,
+				    u64 *bias)
+{
+	struct kunwind_elf_biases biases;
+
+	kunwind_elf_biases(elf, start, len, offset, &biases);
+	if (biases.nr != 1)
+		return false;
+	*bias = biases.bias[0];
+	return true;
+}
 
 /* Returns the segment whose part of the file holds @vaddr, or NULL. */
 const struct kunwind_elf_load *kunwind_elf_load_find(const struct kunwind_elf *elf, u64 vaddr);
