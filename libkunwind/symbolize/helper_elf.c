@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "helper_elf.h"
+#include "helper_go.h"
 
 #define SIZED	16u		/* in a rank: a function, not a label */
 
@@ -41,6 +42,8 @@ struct kunwind_helper_elf {
 	const char *starts;	/* NULL: there is none; belongs to libelf */
 	uint64_t starts_base;
 	size_t nr_starts;
+	bool go_read;
+	struct kunwind_go_table *go;	/* NULL: there is none */
 };
 
 /* Gives libdwfl the file that the library has found, once. */
@@ -290,6 +293,7 @@ void kunwind_elf_close(struct kunwind_helper_elf *elf)
 		return;
 	free(elf->sym);
 	free(elf->reach);
+	kunwind_go_table_free(elf->go);
 	dwfl_end(elf->dwfl);
 	if (elf->debug_fd >= 0)
 		close(elf->debug_fd);
@@ -327,6 +331,18 @@ const char *kunwind_elf_symbol(const struct kunwind_helper_elf *elf, uint64_t ad
 		}
 	}
 	return NULL;
+}
+
+unsigned int kunwind_elf_go(struct kunwind_helper_elf *elf, uint64_t addr,
+			    struct kunwind_dwarf_function *function, unsigned int max)
+{
+	GElf_Addr bias;
+	Elf *main = dwfl_module_getelf(elf->module, &bias);
+
+	if (!elf->go_read)
+		elf->go = main ? kunwind_go_table_new(main) : NULL;
+	elf->go_read = true;
+	return elf->go ? kunwind_go_table_functions(elf->go, addr, function, max) : 0;
 }
 
 bool kunwind_elf_vaddr(const struct kunwind_helper_elf *elf, uint64_t offset, uint64_t *vaddr)

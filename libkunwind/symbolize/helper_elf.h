@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "helper_dwarf.h"
 #include "wire.h"
 
 struct kunwind_helper_elf;
@@ -47,6 +48,10 @@ bool kunwind_elf_vaddr(const struct kunwind_helper_elf *elf, uint64_t offset, ui
  */
 const char *kunwind_elf_symbol(const struct kunwind_helper_elf *elf, uint64_t addr, uint64_t *start,
 			       bool *label);
+
+/* As kunwind_dwarf_functions(), from the table of Go's linker (helper_go.h). */
+unsigned int kunwind_elf_go(struct kunwind_helper_elf *elf, uint64_t addr,
+			    struct kunwind_dwarf_function *function, unsigned int max);
 
 /*
  * Finds the start of the function that holds @addr, symbol or not, by the FDEs of

@@ -28,6 +28,7 @@
 struct object {
 	struct kunwind_helper_elf *elf;	/* NULL: number not in use */
 	bool want_dwarf;
+	bool names_only;
 	struct kunwind_dwarf *dwarf;
 	int alt_fd;
 	Dwarf *alt;
@@ -127,6 +128,7 @@ static void open_object(const struct wire_request *request, int *fds, struct wri
 		close_object(object);
 	object->alt_fd = -1;
 	object->want_dwarf = !(request->flags & WIRE_NO_DWARF);
+	object->names_only = !object->want_dwarf;
 	object->elf = kunwind_elf_open(fds[0], fds[1]);
 	fds[0] = fds[1] = -1;
 	if (!object->elf) {
@@ -267,7 +269,8 @@ static bool wants_split(struct kunwind_dwarf *dwarf, uint64_t addr, struct write
 /*
  * The function itself has its name from the symbol table, which is known with
  * and without debug information: the linker's name ("foo.cold"), or an alias
- * that programs call. A name from debug information is better than a label. A
+ * that programs call. A name from debug information is better than a label.
+ * Without debug information, Go's own table has names, inlined functions and lines. A
  * function without any name has at least its start, by its FDE.
  */
 static void resolve(struct object *object, uint64_t addr, bool exact, struct writer *to)
@@ -287,6 +290,12 @@ static void resolve(struct object *object, uint64_t addr, bool exact, struct wri
 		return;
 	raw = kunwind_elf_symbol(object->elf, at, &start, &label);
 	nr = dwarf ? kunwind_dwarf_functions(dwarf, at, function, WIRE_FUNCTIONS + 1) : 0;
+	if (!nr) {
+		nr = kunwind_elf_go(object->elf, at, function,
+				    object->names_only ? 1 : WIRE_FUNCTIONS + 1);
+		if (nr && object->names_only)
+			function->file = NULL, function->line = 0;
+	}
 	outer = &function[nr ? nr - 1 : 0];
 	if (raw && (!nr || !outer->name || !label)) {
 		if (!nr) {
