@@ -41,6 +41,8 @@ def entries():
         yield f"throw-{cc}-static", cxx, f"{cxx} -O2 -static {THROW}", {}
     yield ("work-gcc-return-thunk", "gcc",
            f"gcc -O2 -mfunction-return=thunk -fno-asynchronous-unwind-tables {WORK}", {})
+    for name, flags in (("", "thunk"), ("-inline", "thunk-inline")):
+        yield (f"work-gcc-return-thunk-cfi{name}", "gcc", f"gcc -O2 -mfunction-return={flags} {WORK}", {})
     yield "work-bind-not", "gcc", f"gcc -O2 -Wl,-z,lazy {WORK}", {"LD_BIND_NOT": "1"}
     yield ("work-profile", "gcc", f"gcc -O2 -Wl,-z,lazy {WORK}",
            {"LD_PROFILE": "libc.so.6", "LD_PROFILE_OUTPUT": "$work"})

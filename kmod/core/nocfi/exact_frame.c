@@ -216,3 +216,13 @@ bool kunwind_walk_attr kunwind_exact_nested(struct kunwind_walk *walk,
 	}
 	return false;
 }
+
+bool kunwind_walk_attr kunwind_exact_thunk_returns(struct kunwind_walk *walk, u64 ip,
+						   struct kunwind_rule rule)
+{
+	u64 word;
+
+	return walk->code >> 24 == 0x0824648d48ULL &&		/* lea 8(%rsp), %rsp */
+	       rule.kind == KUNWIND_RULE_CFA && rule.reg == KUNWIND_RSP && rule.off == 16 &&
+	       kunwind_read_word(&walk->mem, ip, &word) && kunwind_byte(word, 0) == 0xc3;
+}

@@ -60,4 +60,11 @@ u64 kunwind_exact_after_zero(struct kunwind_walk *walk, u64 ip);
  */
 bool kunwind_exact_nested(struct kunwind_walk *walk, const struct kunwind_nocfi_frame *frame);
 
+/*
+ * Whether the frame is at the end of gcc's thunk for returns: after lea 8(%rsp),
+ * %rsp, and at a return. gcc's CFI for the thunk does not count the lea, so @rule
+ * takes the word above the return address. walk->code: the word before @ip.
+ */
+bool kunwind_exact_thunk_returns(struct kunwind_walk *walk, u64 ip, struct kunwind_rule rule);
+
 #endif /* _KUNWIND_EXACT_FRAME_H */

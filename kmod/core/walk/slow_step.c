@@ -8,6 +8,7 @@
  * and without CFI (nocfi/step.c). Any context, NMI included. No window may be
  * open. Bounds: the walk's budget (mem.h).
  */
+#include "../nocfi/exact_frame.h"
 #include "../nocfi/return_address.h"
 #include "../nocfi/outermost.h"
 #include "../table/table.h"
@@ -278,6 +279,10 @@ kunwind_slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow_step 
 	else
 		reason = kunwind_walk_rule(walk, addr, exact, walk->regs.r[KUNWIND_RSP], &rule,
 					   &table, &end);
+	if (exact && reason == KUNWIND_COMPLETE && kunwind_exact_thunk_returns(walk, addr, rule)) {
+		rule.off = sizeof(u64);
+		keep = false;
+	}
 	/*
 	 * A signal trampoline without a rule may lie directly after a function,
 	 * or inside one (Breakpad's). Nothing calls a trampoline, so the rule
