@@ -367,41 +367,6 @@ static void test_after_syscall_result(void)
 	}
 }
 
-/*
- * gcc's thunk for returns, whose CFI does not count the lea: lea 8(%rsp), %rsp;
- * ret. Its thunk for jumps writes the target over the top word: there, the CFI is
- * right.
- */
-static void test_thunks(void)
-{
-	static const struct {
-		const char *name, *code, *cfi;
-		u32 at;
-		bool returns;
-	} cases[] = {
-		{ "lea 8(%rsp), %rsp; ret: the ret", "\x48\x8d\x64\x24\x08\xc3\x90\x90", "0e 10", 5, true },
-		{ "lea 8(%rsp), %rsp; ret: the lea", "\x48\x8d\x64\x24\x08\xc3\x90\x90", "0e 10", 0, false },
-		{ "lea 8(%rsp), %rsp; pop", "\x48\x8d\x64\x24\x08\x58\xc3\x90", "0e 10", 5, false },
-		{ "lea 8(%rsp), %rsp; ret with right CFI", "\x48\x8d\x64\x24\x08\xc3\x90\x90", "0e 08", 5, true },
-		{ "lea 8(%rsp), %rsp; ret in a frame by rbp", "\x48\x8d\x64\x24\x08\xc3\x90\x90", "0c 06 10", 5, false },
-		{ "mov %rax, (%rsp); ret", "\x90\x48\x89\x04\x24\xc3\x90\x90", "0e 10", 5, false },
-		{ "lea 16(%rsp), %rsp; ret", "\x48\x8d\x64\x24\x10\xc3\x90\x90", "0e 10", 5, false },
-	};
-	char name[100];
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		scene();
-		OBJECT(0x300, { 0x000, 0x200, cases[i].cfi });
-		put_syscall(0x300);
-		memcpy((u8 *)(uintptr_t)(CODE(1, 0x100) + mem.code_delta), cases[i].code, 8);
-		regs.r[KUNWIND_RA] = CODE(1, 0x100 + cases[i].at);
-		regs.r[KUNWIND_RBP] = STACK;
-		snprintf(name, sizeof(name), "thunks: %s", cases[i].name);
-		WALK(name, NO_OBJECT, cases[i].returns ? CALLER : CALLER + 1);
-	}
-}
-
 /* The rules of a system call and of the address after it differ in one part. */
 static void test_after_syscall_parts(void)
 {
@@ -709,7 +674,6 @@ int main(void)
 	test_trampoline_budget();
 	test_after_syscall();
 	test_after_syscall_result();
-	test_thunks();
 	test_after_syscall_parts();
 	test_after_syscall_budget();
 	test_minus_one();
