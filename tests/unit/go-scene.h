@@ -139,6 +139,8 @@ static void make(struct file *f, u32 magic, const struct function *functions, in
 		if (newer)
 			set(f, header + 8, start, 8);
 		set(f, first, header + (newer ? 56 : 48), 8);	/* names */
+		set(f, first + 8, f->lists, 8);
+		set(f, first + 16, f->lists, 8);
 		set(f, first + 24, f->lists, 8);
 		set(f, first + 32, f->table, 8);
 		for (i = 0; i < nr; i++)

@@ -196,13 +196,16 @@ static void put(struct file *f, u64 at, u64 val, int size)
 	memcpy(f->data + at, &val, size);
 }
 
-/* Makes an ELF file of it: one segment, and sections. @name: of the Go table's section. */
-static void make_elf(struct file *f, const char *name)
+/*
+ * Makes an ELF file of it: one segment, and sections. @name: of the Go table's section.
+ * @note: with the note of Go's linker.
+ */
+static void make_elf(struct file *f, const char *name, bool note)
 {
-	static const char strings[] = "\0.text\0.debug_frame\0.shstrtab";
+	static const char strings[] = "\0.text\0.debug_frame\0.shstrtab\0.note.go.buildid";
 	const u64 headers = RELA + 0x200, names = RELA + 0x100;
 	struct { u32 name, type; u64 flags, addr, offset, size; } sections[] = {
-		{ 0, 0, 0, 0, 0, 0 },
+		{ note ? 30 : 0, note ? 7 : 0, 0, 0, TABLE, 16 },
 		{ 1, 1, 6, TEXT, CODE, f->elf.text_hi - TEXT },
 		{ 7, 1, 0, 0, TABLE, 64 },	/* as Go's linker writes, too */
 		{ sizeof(strings), 1, 2, f->elf.go_addr, TABLE, f->elf.go_size },
@@ -236,17 +239,17 @@ static void make_elf(struct file *f, const char *name)
 
 static void test_elf(void)
 {
-	static const char *const sections[] = { ".gopclntab", ".data.rel.ro.gopclntab" };
+	static const char *const sections[] = { ".gopclntab", ".data.rel.ro.gopclntab", ".data.rel.ro" };
 	static struct file f;
 	struct kunwind_elf elf;
 	unsigned int i;
 	u8 *data;
 	u64 size;
 
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < 3; i++) {
 		make(&f, magics[2], program, NR_FUNCTIONS, TEXT);
 		(void)!kunwind_go_measure(file_read, &f, &f.elf, &size);
-		make_elf(&f, sections[i]);
+		make_elf(&f, sections[i], i == 2);
 		tap_ok(!kunwind_unwind_info_find(file_read, &f, SIZE, &elf) && elf.go && !elf.eh_size &&
 		       elf.debug_size == size, "%s: its rows take the place of .debug_frame", sections[i]);
 		data = malloc(elf.debug_size);
@@ -254,13 +257,19 @@ static void test_elf(void)
 		       "%s: the rows are written", sections[i]);
 		free(data);
 	}
+	make(&f, magics[2], program, NR_FUNCTIONS, TEXT);
+	make_elf(&f, ".gopclntab", false);
 	f.data[TABLE] = 0;
 	tap_ok(kunwind_unwind_info_find(file_read, &f, SIZE, &elf) == KUNWIND_E_NO_CFI && !elf.go &&
 	       !elf.debug_size, "a malformed table: the file has no unwind information");
 	make(&f, magics[2], program, NR_FUNCTIONS, TEXT);
-	make_elf(&f, ".gopclntabx");
+	make_elf(&f, ".gopclntabx", false);
 	tap_ok(!kunwind_unwind_info_find(file_read, &f, SIZE, &elf) && !elf.go && elf.debug_size == 64,
 	       "a section with a longer name is not Go's");
+	make(&f, magics[2], program, NR_FUNCTIONS, TEXT);
+	make_elf(&f, ".data.rel.ro", false);
+	tap_ok(!kunwind_unwind_info_find(file_read, &f, SIZE, &elf) && !elf.go && elf.debug_size == 64,
+	       "without the note of Go's linker, .data.rel.ro is not searched");
 }
 
 /* Each byte of the section damaged: an answer or an error, no read outside. */

@@ -450,15 +450,24 @@ static void section_go(struct parser *p, const struct section *s, const struct s
 {
 	struct kunwind_elf *elf = p->elf;
 
+	bool own;
+
 	if (s->type == SECTION_NOTE) {
 		*go |= NAME_IS(name, ".note.go.buildid");
-	} else if (!elf->go_size && s->type == SECTION_PROGBITS && s->flags & SECTION_ALLOC &&
-		   (NAME_IS(name, ".gopclntab") || NAME_IS(name, ".data.rel.ro.gopclntab"))) {
-		elf->go_addr = s->addr;
-		elf->go_offset = s->offset;
-		elf->go_size = s->size;
-		*go = true;
+		return;
 	}
+	if ((elf->go_size && !elf->go_inside) || s->type != SECTION_PROGBITS ||
+	    !(s->flags & SECTION_ALLOC))
+		return;
+	own = NAME_IS(name, ".gopclntab") || NAME_IS(name, ".data.rel.ro.gopclntab");
+	/* The C linker joins sections whose names begin so. The note comes before it. */
+	if (!own && !(*go && NAME_IS(name, ".data.rel.ro")))
+		return;
+	elf->go_addr = s->addr;
+	elf->go_offset = s->offset;
+	elf->go_size = s->size;
+	elf->go_inside = !own;
+	*go |= own;
 }
 
 static void section_other(struct parser *p, const struct section *s,

@@ -37,6 +37,7 @@ struct kunwind_elf_load {
  *	compressed
  * @go_addr, @go_offset, @go_size: of .gopclntab, which Go's linker writes; size
  *	0: there is none
+ * @go_inside: .gopclntab may be inside this section, .data.rel.ro of a Go program
  * @go: set by kunwind_unwind_info_find() (rows/unwind_info.h)
  * @text_section: ELF virtual address of .text; 0: not known
  * @rela_offset, @rela_size: of .rela.dyn, if the file has .gopclntab
@@ -51,7 +52,7 @@ struct kunwind_elf {
 	u64 go_addr, go_offset, go_size;
 	u64 text_section;
 	u64 rela_offset, rela_size;
-	bool go;
+	bool go, go_inside;
 	bool fixed;			/* ET_EXEC: the bias is 0 */
 	u32 eh_fdes, search_nr;
 	u64 text_lo, text_hi;

@@ -4,6 +4,7 @@
  */
 #include "../cfi/named_fdes.h"
 #include "go.h"
+#include "go_find.h"
 #include "unwind_info.h"
 
 enum kunwind_build_error kunwind_unwind_info_find(kunwind_read_fn *read, void *file, u64 file_size,
@@ -14,6 +15,13 @@ enum kunwind_build_error kunwind_unwind_info_find(kunwind_read_fn *read, void *f
 
 	if ((err && err != KUNWIND_E_NO_CFI) || !elf->go_size || elf->i386)
 		return err;
+	if (elf->go_inside) {
+		go = kunwind_go_find(read, file, elf);
+		if (go)
+			return go;
+		if (!elf->go_size)
+			return err;
+	}
 	go = kunwind_go_measure(read, file, elf, &size);
 	if (go == KUNWIND_E_IO || go == KUNWIND_E_NOMEM)
 		return go;
