@@ -373,10 +373,31 @@ struct kunwind_code {
 	bool calls;		/* a call is on the path */
 	bool jumps;		/* a jmp with a 32-bit displacement is on the path to the return */
 	bool jumps_later;	/* such a jump follows a call on the path */
+	s32 end;		/* from the first instruction to the end of the return that the path
+				 * leads to */
 	s8 pushed;		/* the return takes a word that the path pushed on an empty frame: the
 				 * register's number in instructions, or KUNWIND_CODE_OTHER; -1: no */
 };
 #define KUNWIND_CODE_OTHER	16	/* a pushed word that is no register */
+
+/*
+ * How to step from a return address in code of a JIT (jit_rule.c): the place of the
+ * frame's return address, and a hash of the code that decides it.
+ */
+#define KUNWIND_JIT_RULES_BITS	9
+struct kunwind_jit_rules {
+	struct kunwind_jit_rule {
+		u64 ip;
+		u64 id, space;	/* of the ranges, of the address space */
+		u64 hash;
+		u64 caller;	/* the last return address that was found */
+		s32 ra_at;	/* from rsp or rbp up to the return address */
+		s32 rbp_at;	/* from there down to the saved rbp, as in struct kunwind_code */
+		s32 end;	/* as in struct kunwind_code; 0: the place is counted from rbp */
+		u8 method;	/* enum kunwind_method */
+		bool confirmed;	/* two walks have found the same */
+	} rule[1U << KUNWIND_JIT_RULES_BITS];
+};
 
 /*
  * A cache of what code_analysis.c and code_ahead.c found in code, for one CPU
@@ -388,6 +409,7 @@ struct kunwind_code {
 struct kunwind_analysis_cache {
 	u64 id, space;		/* of the current walk: its ranges and address space */
 	u64 walk;		/* number of the current walk */
+	struct kunwind_jit_rules *jit;	/* NULL: none are kept */
 	struct kunwind_analysis *asked;	/* of the question that is being answered, or NULL */
 	struct kunwind_analysis {
 		u64 id;		/* of the ranges; 0: no answer */

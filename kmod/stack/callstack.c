@@ -8,8 +8,8 @@
  *    (core/walk/rule_cache.c);
  *  - the record of the previous walk, 4 KB, for walks in task context only
  *    (core/walk/replay.c);
- *  - the cache of code analyses, 16 KB, for a walk that interrupts no other
- *    walk (core/nocfi/analysis_cache.c);
+ *  - the cache of code analyses, 22 KB, and the rules for code of JITs, 28 KB, for
+ *    a walk that interrupts no other walk (core/nocfi/analysis_cache.c, jit_rule.c);
  *  - counters, each changed by one instruction.
  * A walk's read of user memory may raise a page fault, which is not served. A
  * probe of a tracepoint on the page-fault path may then request a stack. A flag
@@ -62,6 +62,7 @@ static DEFINE_PER_CPU(u8 [4], walking);
 static DEFINE_PER_CPU(u8, answering);
 static struct kunwind_rule_cache __percpu *caches;
 static struct kunwind_analysis_cache __percpu *answers;	/* about code */
+static struct kunwind_jit_rules __percpu *jit_rules;
 static struct kunwind_replay __percpu *replays;
 
 enum kunwind_reason notrace kunwind_callstack_excluded(const struct pt_regs *regs)
@@ -329,14 +330,20 @@ void kunwind_callstack_stats(struct kunwind_stats *stats)
 
 int kunwind_callstack_init(void)
 {
+	int cpu;
+
 	caches = alloc_percpu(struct kunwind_rule_cache);
 	replays = alloc_percpu(struct kunwind_replay);
 	answers = alloc_percpu(struct kunwind_analysis_cache);
+	jit_rules = alloc_percpu(struct kunwind_jit_rules);
 	kunwind_original_init();
-	if (caches && replays && answers)
-		return 0;
-	kunwind_callstack_exit();
-	return -ENOMEM;
+	if (!caches || !replays || !answers || !jit_rules) {
+		kunwind_callstack_exit();
+		return -ENOMEM;
+	}
+	for_each_possible_cpu(cpu)
+		per_cpu_ptr(answers, cpu)->jit = per_cpu_ptr(jit_rules, cpu);
+	return 0;
 }
 
 void kunwind_callstack_exit(void)
@@ -344,4 +351,5 @@ void kunwind_callstack_exit(void)
 	free_percpu(caches);
 	free_percpu(replays);
 	free_percpu(answers);
+	free_percpu(jit_rules);
 }

@@ -10,6 +10,8 @@
  *    cache, with the cache that it filled, with the note of the last walk, and
  *    with the analysis cache that the last walk filled, even if a byte of the
  *    code has changed since.
+ * Walks with rules for code of JITs (jit_rule.c) may find more, so their addresses
+ * are not compared.
  *
  * Input: a byte of options (the enum below); a byte that selects the mappings;
  * a number each for rip, rsp, rbp and a return probe; CALLS pairs of numbers (a
@@ -146,7 +148,8 @@ static void walk(const struct memory *m, const struct kunwind_regs *regs, u8 how
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	static struct found none, cold, warm, noted, taken, kept, known;
-	static struct kunwind_analysis_cache analysis_cache;
+	static struct kunwind_analysis_cache analysis_cache, with_rules;
+	static struct kunwind_jit_rules rules;
 	static struct kunwind_replay replay;
 	static struct kunwind_rule_cache cache;
 	struct input in = { data, data + size };
@@ -224,10 +227,16 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	walk(&m, &regs, how, ranges, NULL, NULL, &analysis_cache, &known);
 	found_compare(&none, &kept, "that fills the analysis cache");
 	found_compare(&none, &known, "with a filled analysis cache");
+	memset(&with_rules, 0, sizeof(with_rules));
+	memset(&rules, 0, sizeof(rules));
+	with_rules.jit = &rules;
+	for (i = 0; i < 3; i++)
+		walk(&m, &regs, how, ranges, NULL, NULL, &with_rules, &taken);
 	m.code[(from[0] ^ probe) % CODE_MAX] ^= 1 + mapped;
 	walk(&m, &regs, how, ranges, NULL, NULL, NULL, &none);
 	walk(&m, &regs, how, ranges, NULL, NULL, &analysis_cache, &known);
 	found_compare(&none, &known, "with a filled analysis cache, after the code changed,");
+	walk(&m, &regs, how, ranges, NULL, NULL, &with_rules, &taken);
 	free(ranges);
 	free(m.stack);
 	free(m.code);

@@ -69,6 +69,7 @@ static struct kind kinds[KINDS];
 static struct kunwind_rule_cache cache[WAYS];
 static struct kunwind_replay replay[WAYS];
 static struct kunwind_analysis_cache answers[WAYS];
+static struct kunwind_jit_rules jit_rules[WAYS];
 static u64 *seen;
 static size_t nr_seen, room_seen;
 static u64 most_steps = ~0ULL, every = 997;
@@ -475,6 +476,7 @@ int main(int argc, char **argv)
 		report[n].program = report->program;
 		report[n].suffix = suffixes[n];
 		report[n].stacks = stacks;
+		answers[n].jit = &jit_rules[n];
 		memory[n].patch = n ? entries_patch : NULL;
 		memory[n].patch_data = &target;
 		memory[n].known = n == 2;

@@ -250,6 +250,7 @@ static const struct ahead_case {
 	{ "a frame pointer that is changed, and leave", "48 89 c5 c9 c3", NO, 0, 0 },
 	{ "a frame pointer that is added to", "48 83 c5 10 c9 c3", NO, 0, 0 },
 	{ "lea n(%rbp), %rbp; leave", "48 8d 6d 10 c9 c3", NO + 1, 24, 8 },
+	{ "lea 0(%rbp), %rbp: Mono aligns calls by it", "48 8d 6d 00 48 83 c4 18 c3", 24, -1, -1 },
 	{ "lea n(%rip), %rbp; leave", "48 8d 2d 00 00 00 00 c9 c3", NO, 0, 0 },
 	{ "mov (%rbp), %rbp; leave", "48 8b 6d 00 c9 c3", NO, 0, 0 },
 	{ "cmov to %rbp; leave", "48 0f 44 e8 c9 c3", NO, 0, 0 },

@@ -157,6 +157,10 @@ static const struct code_case {
 	{ "a jump past a loop that pushes", "85 ff 74 05 50 ff c9 75 fb", { -1, -1, -1 } },
 	/* jmp 2f; 1: test %eax, %eax; jne 3f; pop; ret; 3: 2: dec; jne 1b */
 	{ "a loop with a return", "53 eb 06 85 c0 75 02 5b c3 ff c9 75 f6", { 8, -1, -1 } },
+	/* push %rbp; mov %rsp, %rbp; lea 0(%rbp), %rbp; and $-16, %rsp */
+	{ "lea 0(%rbp), %rbp", "55 48 89 e5 48 8d 6d 00 48 83 e4 f0", { -1, 8, 8 } },
+	/* the same with lea 8(%rbp), %rbp */
+	{ "lea 8(%rbp), %rbp", "55 48 89 e5 48 8d 6d 08 48 83 e4 f0", { -1, -1, 8 } },
 	/* push %rbp; mov %rsp, %rbp; and $-16, %rsp */
 	{ "a realigned stack", "55 48 89 e5 48 83 e4 f0", { -1, 8, 8 } },
 	/* ..., cmp %rax, %rbp */

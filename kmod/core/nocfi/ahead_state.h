@@ -74,6 +74,9 @@ static inline struct place kunwind_walk_attr rbp_place(const struct ahead_state 
 
 static inline void kunwind_walk_attr rbp_becomes(struct ahead_state *state, enum rbp is, struct place place)
 {
+	/* Mono aligns its calls by lea 0(%rbp), %rbp. */
+	if (is == RBP_PLACE && place.base == BASE_RBP && !place.off)
+		is = RBP_SAME;
 	state->rbp_is = place.base ? is : RBP_OTHER;
 	state->rbp = place;
 }

@@ -601,8 +601,10 @@ static bool kunwind_walk_attr follow(struct kunwind_mem *mem, bool i386, u64 fro
 				next = NEXT_NONE;
 			}
 			if ((next == NEXT_RETURN || next == NEXT_TAIL) && there &&
-			    answer(&ahead, pushed, code))
+			    answer(&ahead, pushed, code)) {
+				code->end = at;
 				return true;
+			}
 			if (elsewhere && takes_rsp(&insn)) {
 				ahead.state = (struct ahead_state){ .rsp.base = BASE_RSP,
 								    .called_at = -MOST_AWAY, .first = -1 };

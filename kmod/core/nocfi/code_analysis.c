@@ -244,6 +244,10 @@ static noinline void kunwind_walk_attr move_named(struct way *way, const struct 
 
 	/* This takes as long as decoding an instruction. */
 	kunwind_pay(way->mem, 1);
+	/* lea 0(%rbp), %rbp: Mono aligns its calls by it */
+	if (op == 0x8d && insn->wide && insn->modrm == 0x6d && !insn->rm_high && !insn->reg_high &&
+	    !insn->disp)
+		return;
 	if (!insn->reg_high && !insn->rm_high &&
 	    ((op == 0x89 && insn->modrm == 0xe5) || (op == 0x8b && insn->modrm == 0xec))) {
 		write_rbp(way);						/* mov %rsp, %rbp */

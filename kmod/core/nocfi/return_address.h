@@ -35,6 +35,7 @@ struct kunwind_candidate {
 	s32 rbp_at;		/* if proven: the caller's rbp, as in struct kunwind_code */
 	bool resumes;		/* follows no call: interrupted code continues there */
 	bool by_calls;		/* @slot is counted from rsp; a call on the path may not return */
+	s32 end;		/* as in struct kunwind_code */
 };
 
 /* The frame that has no rule. bp is 0 unless bp_known. */

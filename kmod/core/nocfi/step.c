@@ -32,6 +32,7 @@
 #include "code_analysis.h"
 #include "exact_frame.h"
 #include "function_entry.h"
+#include "jit_rule.h"
 #include "return_address.h"
 #include "outermost.h"
 #include "stack_switch.h"
@@ -205,6 +206,7 @@ static bool kunwind_walk_attr return_by(struct kunwind_walk *walk,
 	c->rbp_at = code.rbp_at;
 	c->resumes = code.resumes;
 	c->by_calls = code.depth >= 0 && (!exact || code.calls);
+	c->end = code.end;
 	/* If the code calls, the push aligns the stack; the return is another function's. */
 	if (exact && code.pushed >= 0 &&
 	    (code.calls || kunwind_exact_pushed(walk, frame, code.pushed, c, &found)))
@@ -671,8 +673,17 @@ kunwind_nocfi_step(struct kunwind_walk *walk, bool exact, struct kunwind_found *
 		frame |= kunwind_range_is_jit(t.frame.range) ? JIT : OF_FILE;
 	if (walk->guess)
 		frame |= GUESS;
+	if ((frame & (CALLED | ALIGNED | JIT)) == (CALLED | ALIGNED | JIT) &&
+	    kunwind_jit_rule_step(walk, &t.frame, &how->method)) {
+		how->signal = false;
+		return KUNWIND_COMPLETE;
+	}
 #define TRY(id, name, trust, frames, try)						\
 	if (((frames) & frame) == (frames) && try(walk, &t)) {				\
+		if (KUNWIND_BY_##id == KUNWIND_BY_JIT_FRAME)				\
+			kunwind_jit_rule_keep(walk, &t.frame, &t.fp, KUNWIND_BY_##id);	\
+		if (KUNWIND_BY_##id == KUNWIND_BY_AHEAD && frame & CALLED && frame & JIT) \
+			kunwind_jit_rule_keep(walk, &t.frame, &t.word, KUNWIND_BY_##id); \
 		*how = (struct kunwind_found){ KUNWIND_BY_##id, t.signal };		\
 		return KUNWIND_COMPLETE;						\
 	}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * jit_rule.c - a cache of steps from frames in code of a JIT
+ *
+ * The methods without CFI (step.c) read much code for a frame of a JIT, and the
+ * same frame is on most stacks of the program. Its code says where the return
+ * address is: at a distance from rsp, or above rbp. An entry keeps this place for
+ * one return address, and a hash of the code that decides it: the words around
+ * the return address, and, if the place is counted from rsp, the words before the
+ * return instruction, which release the frame. A JIT may free code and put other
+ * code in its place. It is not enough then that the call is at the same address
+ * and is the same: all these bytes must be equal.
+ *
+ * The stack must fit, too. The word at the place must be the return address that
+ * was found there last, or follow a call. A saved rbp above rbp must be greater
+ * than rbp, or zero. Otherwise the methods decide again.
+ *
+ * An entry is used only after two walks have found the same place with the same
+ * hash. The code may change while one walk reads it; the hash is made after that.
+ * The second result shows that the code with this hash gives this place.
+ *
+ * Entries are valid in one address space, for one list of ranges, as in
+ * analysis_cache.c. Not kept: steps whose place depends on more than the code (a
+ * realigned stack, a stub that has moved rsp, a signal).
+ *
+ * Cost: some 100 instructions a step. Memory: 28 KB for each CPU.
+ */
+#include "../walk/mem.h"
+#include "../walk/ranges.h"
+#include "../x86/code_hash.h"
+#include "code_analysis.h"
+#include "jit_rule.h"
+
+#define COST_OF_RULE	3	/* in units of the budget */
+
+static __always_inline struct kunwind_jit_rule *rule_of(struct kunwind_jit_rules *rules, u64 ip)
+{
+	return &rules->rule[(ip * KUNWIND_HASH_FACTOR) >> (64 - KUNWIND_JIT_RULES_BITS)];
+}
+
+/* Adds the words from @at up to @to to *@hash; inside the window. */
+static __always_inline bool add_code(struct kunwind_mem *mem, u64 at, u64 to, u64 *hash)
+{
+	u64 word;
+
+	for (; at < to; at += 8) {
+		kunwind_mem_read(mem, word, at, fault);
+		*hash = kunwind_hash_add(*hash, word);
+	}
+	return true;
+fault:
+	return false;
+}
+
+/* The hash of the code that decides the place; inside the window. */
+static __always_inline bool hash_code(struct kunwind_mem *mem, u64 ip, s32 end, u64 *hash)
+{
+	*hash = KUNWIND_HASH_ODD;
+	return add_code(mem, ip - 8, ip + 24, hash) &&
+	       (!end || add_code(mem, ip + (s64)end - 16, ip + (s64)end, hash));
+}
+
+/*
+ * Whether the callee may have moved its return address down: then rsp after the
+ * call does not follow from the callee's frame (sender_sp() in step.c). Inside the
+ * window.
+ */
+static __always_inline bool may_be_moved(struct kunwind_mem *mem,
+					 const struct kunwind_nocfi_frame *frame)
+{
+	u64 word;
+
+	if (!frame->bp_known)
+		return false;
+	kunwind_mem_read(mem, word, frame->sp - 16, fault);
+	return word == frame->bp;
+fault:
+	return true;
+}
+
+bool kunwind_walk_attr kunwind_jit_rule_step(struct kunwind_walk *walk,
+					     const struct kunwind_nocfi_frame *frame, u8 *method)
+{
+	struct kunwind_analysis_cache *cache = walk->mem.answers;
+	struct kunwind_mem *mem = &walk->mem;
+	u64 hash, slot, ra, bp = frame->bp, target;
+	bool bp_known = frame->bp_known;
+	struct kunwind_jit_rule *rule;
+
+	if (!cache || !cache->jit || !mem->asked)
+		return false;
+	rule = rule_of(cache->jit, frame->ip);
+	if (rule->ip != frame->ip || rule->id != cache->id || rule->space != cache->space ||
+	    !rule->confirmed || !kunwind_pay(mem, COST_OF_RULE))
+		return false;
+	if (!rule->end && (bp & 7 || !kunwind_bp_above(frame, frame->sp)))
+		return false;
+	slot = (rule->end ? frame->sp : bp) + (s64)rule->ra_at;
+	if (!kunwind_mem_begin(mem, slot))
+		return false;
+	if (!hash_code(mem, frame->ip, rule->end, &hash) || hash != rule->hash ||
+	    (rule->end && may_be_moved(mem, frame)))
+		goto no;
+	kunwind_mem_read(mem, ra, slot, no);
+	if (rule->rbp_at >= 0)
+		kunwind_mem_read(mem, bp, slot - (s64)rule->rbp_at, no);
+	kunwind_mem_end(mem);
+	if (!rule->end && bp && bp <= frame->bp)
+		return false;
+	if (ra != rule->caller) {
+		if (!kunwind_proof_call(walk, ra, &target))
+			return false;
+		rule->caller = ra;
+	}
+	if (rule->rbp_at >= 0)
+		bp_known = true;
+	else if (rule->rbp_at == KUNWIND_CODE_RBP_LOST)
+		bp_known = false;
+	walk->regs.r[KUNWIND_RA] = ra;
+	walk->regs.r[KUNWIND_RSP] = slot + 8;
+	walk->regs.r[KUNWIND_RBP] = bp;
+	walk->regs.valid = KUNWIND_REG(KUNWIND_RA) | KUNWIND_REG(KUNWIND_RSP) |
+			   (bp_known ? KUNWIND_REG(KUNWIND_RBP) : 0);
+	*method = rule->method;
+	return true;
+no:
+	kunwind_mem_end(mem);
+	return false;
+}
+
+void kunwind_walk_attr kunwind_jit_rule_keep(struct kunwind_walk *walk,
+					     const struct kunwind_nocfi_frame *frame,
+					     const struct kunwind_candidate *c, u8 method)
+{
+	const bool by_rsp = method == KUNWIND_BY_AHEAD && c->by_calls;
+	struct kunwind_analysis_cache *cache = walk->mem.answers;
+	struct kunwind_jit_rule rule = {
+		.ip = frame->ip, .caller = c->ra, .method = method,
+		.ra_at = c->slot - (by_rsp ? frame->sp : frame->bp),
+		.rbp_at = by_rsp ? c->rbp_at : 8, .end = by_rsp ? c->end : 0,
+	};
+	struct kunwind_mem *mem = &walk->mem;
+	struct kunwind_jit_rule *old;
+	bool moved = false, read;
+
+	if (!cache || !cache->jit || !mem->asked || !mem->left || (!by_rsp && (rule.ra_at != 8 || !frame->bp_known)) ||
+	    (method == KUNWIND_BY_AHEAD && (c->resumes || (!by_rsp && c->rbp_at != 8))) ||
+	    !kunwind_pay(mem, COST_OF_RULE) || !kunwind_mem_begin(mem, frame->ip))
+		return;
+	read = hash_code(mem, frame->ip, rule.end, &rule.hash);
+	if (by_rsp)
+		moved = may_be_moved(mem, frame);
+	kunwind_mem_end(mem);
+	if (!read || moved)
+		return;
+	rule.id = cache->id;
+	rule.space = cache->space;
+	old = rule_of(cache->jit, frame->ip);
+	rule.confirmed = old->ip == rule.ip && old->id == rule.id && old->space == rule.space &&
+			 old->hash == rule.hash && old->ra_at == rule.ra_at &&
+			 old->rbp_at == rule.rbp_at && old->end == rule.end;
+	*old = rule;
+}

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * jit-rule-test.c - a cached step from code of a JIT equals the step without a
+ * cache
+ *
+ * A stack is walked with a cache until its rules are used, then something changes:
+ * the code, the stack, the address space. The next walk must find what a walk
+ * without a cache finds.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "../../kmod/core/walk/mem.h"
+#include "nocfi-scene.h"
+
+#define INNER	(JIT + 0x40)		/* returns at once */
+#define FRAME	(JIT + 0x180)		/* the return address in the frame under test */
+#define LEAVES	(JIT + 0x800)		/* where that function ends */
+#define CALLER	(PROG + 0x13)		/* after an indirect call */
+#define OTHER	(PROG + 0x43)		/* after another one */
+
+static struct kunwind_analysis_cache cache;
+static struct kunwind_jit_rules rules;
+static u64 space, bp;
+
+struct found {
+	unsigned long addresses[MOST];
+	u8 trust[MOST];
+	u32 count, spent;
+	u64 sp;
+	enum kunwind_reason reason;
+};
+
+static struct found walk_with(struct kunwind_analysis_cache *with)
+{
+	struct found found = { .count = 0 };
+	struct kunwind_walk walk = walk_from(INNER, bp, false, found.addresses, found.trust, MOST);
+
+	walk.mem.answers = with;
+	walk.mem.space = space;
+	found.reason = kunwind_walk(&walk);
+	found.count = walk.count;
+	found.spent = kunwind_budget(&walk) - walk.mem.left;
+	return found;
+}
+
+static bool same(const struct found *a, const struct found *b)
+{
+	u32 i;
+
+	for (i = 0; i < min(a->count, b->count); i++)
+		if (a->addresses[i] != b->addresses[i] || a->trust[i] != b->trust[i])
+			return false;
+	return a->reason == b->reason && a->count == b->count;
+}
+
+/* Whether a walk with the cache finds what a walk without it finds. */
+static bool agrees(void)
+{
+	const struct found with = walk_with(&cache), without = walk_with(NULL);
+
+	if (same(&with, &without))
+		return true;
+	printf("# with %u addresses, second %#lx, third %#lx; without %u, %#lx, %#lx\n", with.count,
+	       with.addresses[1], with.addresses[2], without.count, without.addresses[1],
+	       without.addresses[2]);
+	return false;
+}
+
+static struct kunwind_jit_rule *rule_at(u64 ip)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(rules.rule); i++)
+		if (rules.rule[i].ip == ip && rules.rule[i].id)
+			return &rules.rule[i];
+	return NULL;
+}
+
+/* The code: @at, the frame's address, to its return. Fills the cache by @walks walks. */
+static void scene(const char *frame, const char *leaves, u32 walks)
+{
+	clear();
+	memset(&cache, 0, sizeof(cache));
+	memset(&rules, 0, sizeof(rules));
+	cache.jit = &rules;
+	space = 1;
+	ranges->id = 1;
+	bp = 0;
+	put_code(&(struct code){ INNER, "c3", 0 });
+	put_code(&(struct code){ FRAME - 5, NULL, INNER });
+	put_code(&(struct code){ FRAME - 21, "90 90 90 90 90 90 90 90 90 90 90 90 90 90 90 90", 0 });
+	put_code(&(struct code){ FRAME, frame, 0 });
+	put_code(&(struct code){ LEAVES - 16, leaves, 0 });
+	put_code(&(struct code){ CALLER - 3, "41 ff d2", 0 });
+	put_code(&(struct code){ OTHER - 3, "41 ff d2", 0 });
+	stack[0] = FRAME;
+	while (walks--)
+		walk_with(&cache);
+}
+
+/* sub $16 and push have come before; the end is far away, or directly at the frame. */
+#define FAR	"e9 6b 06 00 00 06 06 06 06 06 06 06 06 06 06 06"	/* jmp to LEAVES - 16 */
+#define NEAR	"90 90 90 90 90 90 90 90 90 48 83 c4 10 5b 90 c3"
+#define RBP	"ff e0 90 90 90 90 90 90 90 90 90 90 90 90 90 90"	/* jmp *%rax */
+
+static void by_rsp(const char *frame, u32 walks)
+{
+	scene(frame, NEAR, walks);
+	stack[4] = CALLER;
+	stack[6] = 0;
+}
+
+static void by_rbp(u32 walks)
+{
+	scene(RBP, NEAR, 0);
+	bp = AT(3);
+	stack[3] = AT(9);
+	stack[4] = CALLER;
+	stack[6] = 0;
+	while (walks--)
+		walk_with(&cache);
+}
+
+/* scene() walks before the caller's stack is there. */
+static void by_rsp_filled(const char *frame)
+{
+	by_rsp(frame, 0);
+	walk_with(&cache);
+	walk_with(&cache);
+}
+
+static void test_used(void)
+{
+	struct found first, last;
+
+	by_rsp(FAR, 0);
+	first = walk_with(&cache);
+	tap_ok(first.reason == KUNWIND_COMPLETE && first.count == 3 && first.addresses[2] == CALLER,
+	       "JIT rule: the place is counted from rsp");
+	tap_ok(rule_at(FRAME) && !rule_at(FRAME)->confirmed,
+	       "JIT rule: after one walk, the place is not confirmed");
+	walk_with(&cache);
+	tap_ok(rule_at(FRAME) && rule_at(FRAME)->confirmed,
+	       "JIT rule: after two walks, the place is confirmed");
+	last = walk_with(&cache);
+	printf("# units: %u, then %u\n", first.spent, last.spent);
+	tap_ok(same(&first, &last) && last.spent + 8 < first.spent,
+	       "JIT rule: a confirmed rule costs less");
+	by_rbp(2);
+	tap_ok(rule_at(FRAME) && rule_at(FRAME)->confirmed && !rule_at(FRAME)->end &&
+	       walk_with(&cache).addresses[2] == CALLER,
+	       "JIT rule: the place is counted from rbp");
+}
+
+/* All bits of the code that the path reads, one at a time. */
+static void test_code(void)
+{
+	static const struct {
+		u64 from, to;
+	} pieces[] = { { FRAME - 8, FRAME - 5 }, { FRAME, FRAME + 24 }, { LEAVES - 16, LEAVES } };
+	u32 i, bit, bad = 0, differ = 0, used = 0;
+	u64 at;
+
+	for (i = 0; i < ARRAY_SIZE(pieces); i++)
+		for (at = pieces[i].from; at < pieces[i].to; at++)
+			for (bit = 0; bit < 8; bit++) {
+				struct found before;
+				u64 hash;
+
+				by_rsp_filled(FAR);
+				before = walk_with(NULL);
+				hash = rule_at(FRAME)->hash;
+				code[at - LIB] ^= 1U << bit;
+				differ += !same(&before, (struct found[]){ walk_with(NULL) });
+				bad += !agrees();
+				/* A step by the methods keeps another hash. */
+				used += walk_with(&cache).count > 2 && rule_at(FRAME)->hash == hash;
+			}
+	printf("# %u stacks differ\n", differ);
+	tap_ok(!bad && differ > 50, "JIT rule: a change of the code does not lead to a wrong caller");
+	tap_ok(!used, "JIT rule: a change of any bit that decides discards it");
+	/* The frame has 8 bytes more. */
+	by_rsp_filled(FAR);
+	put_code(&(struct code){ LEAVES - 16, "90 90 90 90 90 90 90 90 90 48 83 c4 18 5b 90 c3", 0 });
+	stack[5] = OTHER;
+	stack[7] = 0;
+	tap_ok(agrees() && walk_with(&cache).addresses[2] == OTHER,
+	       "JIT rule: other code at the same address has a larger frame");
+}
+
+static void test_stack(void)
+{
+	by_rsp_filled(FAR);
+	stack[4] = OTHER;
+	tap_ok(agrees() && walk_with(&cache).addresses[2] == OTHER && rule_at(FRAME)->caller == OTHER,
+	       "JIT rule: another caller");
+	stack[4] = CALLER + 1;
+	tap_ok(agrees(), "JIT rule: the word follows no call");
+	by_rbp(2);
+	put_code(&(struct code){ LIB + 0x10, "41 ff d2", 0 });
+	stack[3] = AT(2);
+	stack[4] = LIB + 0x13;
+	tap_ok(agrees(), "JIT rule: the saved rbp is below rbp");
+	by_rbp(2);
+	bp = AT(3) + 4;
+	tap_ok(agrees(), "JIT rule: rbp is not aligned");
+	by_rbp(2);
+	bp = AT(0);
+	stack[1] = CALLER;
+	tap_ok(agrees(), "JIT rule: rbp is below rsp");
+	by_rbp(2);
+	bp = 0;
+	tap_ok(agrees(), "JIT rule: rbp is not known");
+}
+
+/* The callee has moved its return address down by 16 bytes, and keeps the old rsp. */
+static void test_moved(void)
+{
+	by_rsp_filled(FAR);
+	bp = AT(20);
+	put_code(&(struct code){ INNER, "48 83 c4 10 5d c3", 0 });
+	stack[0] = AT(5);
+	stack[2] = bp;
+	stack[3] = FRAME;
+	stack[1] = 0;
+	stack[7] = CALLER;
+	stack[9] = 0;
+	tap_ok(agrees(), "JIT rule: the callee's rbp is the frame's");
+	stack[1] = AT(6);
+	stack[9] = OTHER;
+	stack[11] = 0;
+	tap_ok(agrees(), "JIT rule: the callee has moved its return address");
+}
+
+static void test_spaces(void)
+{
+	by_rsp_filled(FAR);
+	put_code(&(struct code){ LEAVES - 16, "90 90 90 90 90 90 90 90 90 48 83 c4 10 5b 90 c3", 0 });
+	space = 2;
+	walk_with(&cache);
+	tap_ok(!rule_at(FRAME)->confirmed, "JIT rule: not for another address space");
+	by_rsp_filled(FAR);
+	ranges->id = 2;
+	walk_with(&cache);
+	tap_ok(!rule_at(FRAME)->confirmed, "JIT rule: not for another list of ranges");
+}
+
+int main(void)
+{
+	if (!nocfi_begin())
+		return 99;
+	test_used();
+	test_code();
+	test_stack();
+	test_moved();
+	test_spaces();
+	nocfi_end();
+	return tap_done();
+}
