@@ -300,7 +300,7 @@ struct kunwind_range {
 	u64 bias;		/* address - bias = ELF virtual address */
 	const struct kunwind_table *table;	/* NULL: see reason */
 	u32 reason;		/* enum kunwind_reason if table is NULL; KUNWIND_NO_OBJECT:
-				 * executable memory of no file (a JIT's) */
+				 * executable memory of no file, or of a memfd (a JIT's) */
 	u32 dead;		/* not 0: something else may be mapped there; do not use the range
 				 * (WRITE_ONCE) */
 };

@@ -237,6 +237,14 @@ enum kunwind_reason kunwind_object_reason(const struct kunwind_object *object)
 	case KUNWIND_E_LIMIT:
 	case KUNWIND_E_NOMEM:
 		return KUNWIND_MEMORY_LIMIT;
+	case KUNWIND_E_NOT_ELF:
+		/*
+		 * Memory that a process shares with itself: JITs map it twice, to write code at
+		 * one address and to run it at another (a memfd, /dev/zero, a deleted file).
+		 */
+		if (READ_ONCE(object->gone))
+			return KUNWIND_NO_OBJECT;
+		fallthrough;
 	default:
 		return KUNWIND_NO_TABLE;
 	}

@@ -136,7 +136,11 @@ bool __must_check kunwind_object_next_quota(struct kunwind_object *object, int e
 /* Call after the build with its second stage: frees the build requests. */
 void kunwind_object_build_over(struct kunwind_object *object);
 
-/* Why walks end in an object without a table. It must not be pending. */
+/*
+ * Why walks end in an object without a table. It must not be pending.
+ * KUNWIND_NO_OBJECT: it is memory of no file, or of a file that has no name and is no
+ * ELF file. Walks take code there as a JIT's.
+ */
 enum kunwind_reason kunwind_object_reason(const struct kunwind_object *object);
 
 void kunwind_object_show_dropped(struct seq_file *m);

@@ -54,7 +54,9 @@ enum kunwind_reason {
 	KUNWIND_COMPLETE = 0,		/* the walk reached an entry point */
 	KUNWIND_BUFFER_FULL = 1,	/* the buffer has no room for the next address */
 	KUNWIND_BUDGET_SPENT = 2,	/* the walk's budget of work is spent */
-	KUNWIND_NO_OBJECT = 3,		/* the address is in no known executable mapping */
+	KUNWIND_NO_OBJECT = 3,		/* the address is in no known executable mapping, or in code
+					 * of a JIT (memory of no file, or of a memfd) for which
+					 * no method found the caller */
 	KUNWIND_NO_RULE = 4,		/* the object is known, and has no CFI for this address */
 	KUNWIND_REG_UNKNOWN = 5,	/* a rule needs a register that is not known */
 	KUNWIND_UNREADABLE = 6,		/* stack memory is absent or not the user's */

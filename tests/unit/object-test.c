@@ -438,6 +438,32 @@ static void test_gone(void)
 	end("gone");
 }
 
+/* Code in a file without a name: a memfd. */
+static void test_reasons(void)
+{
+	struct kunwind_object *a, *b;
+
+	begin();
+	a = get_file(0, alice);
+	inodes[1].i_nlink = 0;
+	b = get_file(1, alice);
+	inodes[1].i_nlink = 1;
+	a->build_error = b->build_error = KUNWIND_E_NOT_ELF;
+	tap_ok(kunwind_object_reason(a) == KUNWIND_NO_TABLE,
+	       "reason: a file that has a name and is no ELF file is no code of a JIT");
+	tap_ok(kunwind_object_reason(b) == KUNWIND_NO_OBJECT,
+	       "reason: a file that has no name and is no ELF file is code of a JIT");
+	b->build_error = KUNWIND_E_NO_CFI;
+	tap_ok(kunwind_object_reason(b) == KUNWIND_NO_TABLE,
+	       "reason: an ELF file that has no name is no code of a JIT");
+	b->build_error = KUNWIND_E_LIMIT;
+	tap_ok(kunwind_object_reason(b) == KUNWIND_MEMORY_LIMIT, "reason: a limit");
+	a->build_error = b->build_error = 0;
+	kunwind_object_put(a);
+	kunwind_object_put(b);
+	end("reasons");
+}
+
 static void test_memcg(void)
 {
 	struct kunwind_object *a, *again, *vdso, *parts;
@@ -493,6 +519,7 @@ int main(void)
 	test_show();
 	test_jit();
 	test_gone();
+	test_reasons();
 	test_memcg();
 	return tap_done();
 }

@@ -9,7 +9,10 @@
 
 #include "../kunwind_core.h"
 
-/* Returns whether the range is executable memory of no file, as a JIT makes it. */
+/*
+ * Returns whether the range is executable memory of no file, or of a file without a
+ * name that is no ELF file (a memfd), as a JIT makes it.
+ */
 static __always_inline bool kunwind_range_is_jit(const struct kunwind_range *range)
 {
 	return !READ_ONCE(range->table) && READ_ONCE(range->reason) == KUNWIND_NO_OBJECT;
