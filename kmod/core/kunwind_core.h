@@ -393,7 +393,8 @@ struct kunwind_jit_rules {
 		u64 caller;	/* the last return address that was found */
 		s32 ra_at;	/* from rsp or rbp up to the return address */
 		s32 rbp_at;	/* from there down to the saved rbp, as in struct kunwind_code */
-		s32 end;	/* as in struct kunwind_code; 0: the place is counted from rbp */
+		s32 end;	/* as in struct kunwind_code; 0: no return decides */
+		bool from_rsp;	/* the place is counted from rsp, not from rbp */
 		u8 method;	/* enum kunwind_method */
 		bool confirmed;	/* two walks have found the same */
 	} rule[1U << KUNWIND_JIT_RULES_BITS];

@@ -28,6 +28,7 @@
 #include "../walk/mem.h"
 #include "../walk/ranges.h"
 #include "../x86/code_hash.h"
+#include "analysis_cache.h"
 #include "code_analysis.h"
 #include "jit_rule.h"
 
@@ -65,50 +66,54 @@ static __always_inline bool hash_code(struct kunwind_mem *mem, u64 ip, s32 end, 
  * call does not follow from the callee's frame (sender_sp() in step.c). Inside the
  * window.
  */
-static __always_inline bool may_be_moved(struct kunwind_mem *mem,
-					 const struct kunwind_nocfi_frame *frame)
+static __always_inline bool may_be_moved(struct kunwind_mem *mem, u64 sp, u64 bp, bool bp_known)
 {
 	u64 word;
 
-	if (!frame->bp_known)
+	if (!bp_known)
 		return false;
-	kunwind_mem_read(mem, word, frame->sp - 16, fault);
-	return word == frame->bp;
+	kunwind_mem_read(mem, word, sp - 16, fault);
+	return word == bp;
 fault:
 	return true;
 }
 
 bool kunwind_walk_attr kunwind_jit_rule_step(struct kunwind_walk *walk,
-					     const struct kunwind_nocfi_frame *frame, u8 *method)
+					     const struct kunwind_range *range, u8 *method)
 {
+	const u64 ip = walk->regs.r[KUNWIND_RA], sp = walk->regs.r[KUNWIND_RSP];
+	bool bp_known = walk->regs.valid & KUNWIND_REG(KUNWIND_RBP);
 	struct kunwind_analysis_cache *cache = walk->mem.answers;
+	u64 hash, slot, ra, target, bp = walk->regs.r[KUNWIND_RBP];
+	const u64 frame_bp = bp;
 	struct kunwind_mem *mem = &walk->mem;
-	u64 hash, slot, ra, bp = frame->bp, target;
-	bool bp_known = frame->bp_known;
 	struct kunwind_jit_rule *rule;
 
-	if (!cache || !cache->jit || !mem->asked)
+	kunwind_analysis_cache_begin(walk);
+	if (!cache || !cache->jit)
 		return false;
-	rule = rule_of(cache->jit, frame->ip);
-	if (rule->ip != frame->ip || rule->id != cache->id || rule->space != cache->space ||
-	    !rule->confirmed || !kunwind_pay(mem, COST_OF_RULE))
+	rule = rule_of(cache->jit, ip);
+	if (rule->ip != ip || rule->id != cache->id || rule->space != cache->space ||
+	    !rule->confirmed || sp & 7 || READ_ONCE(range->dead) ||
+	    ip - 1 - range->start >= range->end - range->start || !kunwind_pay(mem, COST_OF_RULE))
 		return false;
-	if (!rule->end && (bp & 7 || !kunwind_bp_above(frame, frame->sp)))
+	if (!rule->from_rsp && (bp & 7 || !bp_known || bp - sp > KUNWIND_FRAME_MOST))
 		return false;
-	slot = (rule->end ? frame->sp : bp) + (s64)rule->ra_at;
+	slot = (rule->from_rsp ? sp : bp) + (s64)rule->ra_at;
 	if (!kunwind_mem_begin(mem, slot))
 		return false;
-	if (!hash_code(mem, frame->ip, rule->end, &hash) || hash != rule->hash ||
-	    (rule->end && may_be_moved(mem, frame)))
+	if (!hash_code(mem, ip, rule->end, &hash) || hash != rule->hash ||
+	    (rule->end && may_be_moved(mem, sp, bp, bp_known)))
 		goto no;
 	kunwind_mem_read(mem, ra, slot, no);
 	if (rule->rbp_at >= 0)
 		kunwind_mem_read(mem, bp, slot - (s64)rule->rbp_at, no);
 	kunwind_mem_end(mem);
-	if (!rule->end && bp && bp <= frame->bp)
+	if (!rule->from_rsp && bp && bp <= frame_bp)
 		return false;
 	if (ra != rule->caller) {
-		if (!kunwind_proof_call(walk, ra, &target))
+		/* An entry's place may differ by its alignment. */
+		if (rule->method == KUNWIND_BY_JIT_ENTRY || !kunwind_proof_call(walk, ra, &target))
 			return false;
 		rule->caller = ra;
 	}
@@ -132,24 +137,29 @@ void kunwind_walk_attr kunwind_jit_rule_keep(struct kunwind_walk *walk,
 					     const struct kunwind_nocfi_frame *frame,
 					     const struct kunwind_candidate *c, u8 method)
 {
-	const bool by_rsp = method == KUNWIND_BY_AHEAD && c->by_calls;
+	const bool entry = method == KUNWIND_BY_JIT_ENTRY;
+	const bool by_rsp = entry || (method == KUNWIND_BY_AHEAD && c->by_calls);
 	struct kunwind_analysis_cache *cache = walk->mem.answers;
 	struct kunwind_jit_rule rule = {
 		.ip = frame->ip, .caller = c->ra, .method = method,
 		.ra_at = c->slot - (by_rsp ? frame->sp : frame->bp),
-		.rbp_at = by_rsp ? c->rbp_at : 8, .end = by_rsp ? c->end : 0,
+		.rbp_at = by_rsp ? c->rbp_at : 8, .end = by_rsp && !entry ? c->end : 0,
+		.from_rsp = by_rsp,
 	};
 	struct kunwind_mem *mem = &walk->mem;
 	struct kunwind_jit_rule *old;
 	bool moved = false, read;
 
-	if (!cache || !cache->jit || !mem->asked || !mem->left || (!by_rsp && (rule.ra_at != 8 || !frame->bp_known)) ||
+	if (method != KUNWIND_BY_AHEAD && method != KUNWIND_BY_JIT_FRAME && !entry)
+		return;
+	if (!cache || !cache->jit || !mem->asked || !mem->left ||
+	    (!by_rsp && (rule.ra_at != 8 || !frame->bp_known)) ||
 	    (method == KUNWIND_BY_AHEAD && (c->resumes || (!by_rsp && c->rbp_at != 8))) ||
 	    !kunwind_pay(mem, COST_OF_RULE) || !kunwind_mem_begin(mem, frame->ip))
 		return;
 	read = hash_code(mem, frame->ip, rule.end, &rule.hash);
-	if (by_rsp)
-		moved = may_be_moved(mem, frame);
+	if (rule.end)
+		moved = may_be_moved(mem, frame->sp, frame->bp, frame->bp_known);
 	kunwind_mem_end(mem);
 	if (!read || moved)
 		return;
@@ -158,6 +168,7 @@ void kunwind_walk_attr kunwind_jit_rule_keep(struct kunwind_walk *walk,
 	old = rule_of(cache->jit, frame->ip);
 	rule.confirmed = old->ip == rule.ip && old->id == rule.id && old->space == rule.space &&
 			 old->hash == rule.hash && old->ra_at == rule.ra_at &&
-			 old->rbp_at == rule.rbp_at && old->end == rule.end;
+			 old->rbp_at == rule.rbp_at && old->end == rule.end &&
+			 old->from_rsp == rule.from_rsp;
 	*old = rule;
 }

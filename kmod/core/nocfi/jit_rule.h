@@ -11,11 +11,11 @@
 #include "return_address.h"
 
 /*
- * Steps from @frame by a cached rule. If true, walk->regs are the caller's, and
- * *@method is the method that has found the rule.
+ * Steps from the frame in walk->regs, which has called and may be in @range, by a cached
+ * rule. If true, walk->regs are the caller's, and *@method is the method that has found
+ * the rule.
  */
-bool kunwind_jit_rule_step(struct kunwind_walk *walk, const struct kunwind_nocfi_frame *frame,
-			   u8 *method);
+bool kunwind_jit_rule_step(struct kunwind_walk *walk, const struct kunwind_range *range, u8 *method);
 
 /*
  * Caches how @method has found the return address @c of @frame. No effect if the

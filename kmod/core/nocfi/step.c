@@ -32,6 +32,7 @@
 #include "code_analysis.h"
 #include "exact_frame.h"
 #include "function_entry.h"
+#include "jit_entry.h"
 #include "jit_rule.h"
 #include "return_address.h"
 #include "outermost.h"
@@ -549,6 +550,11 @@ static bool kunwind_walk_attr by_proven_word(struct kunwind_walk *walk, struct t
 	return true;
 }
 
+static bool kunwind_walk_attr by_jit_entry(struct kunwind_walk *walk, struct trial *t)
+{
+	return by_word(walk, t, kunwind_jit_entered(walk, &t->frame, &t->word));
+}
+
 /* rbp is the handler's frame pointer: no word found below it follows a call. */
 static bool kunwind_walk_attr by_handler(struct kunwind_walk *walk, struct trial *t)
 {
@@ -673,17 +679,11 @@ kunwind_nocfi_step(struct kunwind_walk *walk, bool exact, struct kunwind_found *
 		frame |= kunwind_range_is_jit(t.frame.range) ? JIT : OF_FILE;
 	if (walk->guess)
 		frame |= GUESS;
-	if ((frame & (CALLED | ALIGNED | JIT)) == (CALLED | ALIGNED | JIT) &&
-	    kunwind_jit_rule_step(walk, &t.frame, &how->method)) {
-		how->signal = false;
-		return KUNWIND_COMPLETE;
-	}
 #define TRY(id, name, trust, frames, try)						\
 	if (((frames) & frame) == (frames) && try(walk, &t)) {				\
-		if (KUNWIND_BY_##id == KUNWIND_BY_JIT_FRAME)				\
-			kunwind_jit_rule_keep(walk, &t.frame, &t.fp, KUNWIND_BY_##id);	\
-		if (KUNWIND_BY_##id == KUNWIND_BY_AHEAD && frame & CALLED && frame & JIT) \
-			kunwind_jit_rule_keep(walk, &t.frame, &t.word, KUNWIND_BY_##id); \
+		if (frame & CALLED && frame & JIT)					\
+			kunwind_jit_rule_keep(walk, &t.frame, KUNWIND_BY_##id ==	\
+					      KUNWIND_BY_JIT_FRAME ? &t.fp : &t.word, KUNWIND_BY_##id); \
 		*how = (struct kunwind_found){ KUNWIND_BY_##id, t.signal };		\
 		return KUNWIND_COMPLETE;						\
 	}

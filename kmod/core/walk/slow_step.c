@@ -9,6 +9,7 @@
  * open. Bounds: the walk's budget (mem.h).
  */
 #include "../nocfi/exact_frame.h"
+#include "../nocfi/jit_rule.h"
 #include "../nocfi/return_address.h"
 #include "../nocfi/outermost.h"
 #include "../table/table.h"
@@ -143,6 +144,9 @@ slow_nocfi(struct kunwind_walk *walk, bool exact, enum kunwind_reason reason,
 		slow->ret = kunwind_nocfi_return(walk, ip, walk->regs.r[KUNWIND_RSP] - 8);
 		if (slow->ret != ip)
 			return SLOW_RETURN;
+		slow->how.signal = false;
+		if (walk->range && kunwind_jit_rule_step(walk, walk->range, &slow->how.method))
+			return SLOW_STEPPED;
 	}
 	reason = kunwind_nocfi_step(walk, exact, &slow->how);
 	return reason == KUNWIND_COMPLETE ? SLOW_STEPPED : SLOW_END;

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * jit_entry.c - the return address of code of a JIT by the code that enters it
+ *
+ * Some JITs make code that runs in one frame of the machine's stack, whatever it
+ * calls: its own calls are jumps, and its stack is elsewhere. A routine makes the
+ * frame, and continues in that code or jumps to it through a register. C calls the
+ * routine by a pointer in memory, or C jumps to it in place of a return.
+ *
+ *	call	*enter(%rip)			Guile; in a file
+ * enter:	sub	$24, %rsp
+ *	mov	%rbx, (%rsp)
+ *	...
+ *	jmp	*%r12
+ *
+ *	call	process_main			Erlang; in a file
+ *	...
+ * process_main:				in a file
+ *	...
+ *	jmp	*%rax
+ * enter:	sub	$0x4110, %rsp
+ *	and	$-64, %rsp
+ *	...
+ *	call	*n(%rip)			in this frame
+ *
+ * The code of such a frame need not lead to a return that the code ahead could find,
+ * and no call leads to it. But the routine's instructions up to its first jump or call
+ * say how far rsp is below the return address. So this method looks on the stack for
+ * a word that follows a call through a pointer in memory, in a file; the pointer must
+ * lead to code of a JIT, and the instructions there must give exactly the frame's rsp.
+ * If the routine that aligns rsp is shortly before the frame's address, the word is in
+ * the few places that the alignment leaves. It must follow a call of a file's function
+ * that jumps through a register with nothing on its stack, and only one word may do so.
+ *
+ * A word that an earlier call has left does not fit: each call of the routine with
+ * the same rsp overwrites the word before, and with another rsp the distance differs.
+ * If the frame's code has moved rsp, nothing is found.
+ *
+ * Bounds: MOST_WORDS words of the stack, MOST_INSNS instructions for each word that
+ * follows such a call; MOST_BEFORE words of code, and MOST_TAIL_INSNS instructions for
+ * each of eight words; the budget pays. Any context, NMI included.
+ */
+#include "../walk/mem.h"
+#include "../walk/ranges.h"
+#include "../x86/insn_decode.h"
+#include "analysis_cache.h"
+#include "code_analysis.h"
+#include "insn_kind.h"
+#include "jit_entry.h"
+
+#define MOST_WORDS	512
+#define MOST_BEFORE	64		/* words */
+#define MOST_TAIL_INSNS	64
+#define MOST_INSNS	32
+#define MOST_ALIGN	64
+
+/* How a routine makes its frame: rsp = ((at the return address - before) & -align) - after. */
+struct made {
+	s64 before, after;
+	u32 align;		/* 0: no alignment; after is 0 */
+};
+
+static void kunwind_walk_attr lower(struct made *made, s64 bytes)
+{
+	*(made->align ? &made->after : &made->before) += bytes;
+}
+
+/* An instruction that is no jump, call or return. False: rsp is not known after it. */
+static bool kunwind_walk_attr apply(struct made *made, const struct kunwind_insn *insn)
+{
+	const u32 form = insn->modrm >> 3 & 7;
+
+	if (insn->map)
+		return !kunwind_insn_writes(insn, RSP);
+	if (insn->op >> 3 == 10 || insn->op == 0x68 || insn->op == 0x6a ||
+	    (insn->op == 0xff && form == 6)) {
+		lower(made, 8);
+		return true;
+	}
+	if (insn->op >> 3 == 11) {
+		lower(made, -8);
+		return insn->op != 0x5c || insn->rm_high;		/* pop %rsp */
+	}
+	if ((insn->op != 0x81 && insn->op != 0x83) || (insn->modrm & 0xc7) != 0xc4 || insn->rm_high ||
+	    !insn->wide)
+		return insn->op != 0xc9 && insn->op != 0x8f && insn->op != 0x94 && insn->op != 0xc8 &&
+		       insn->op != 0x9c && insn->op != 0x9d && !kunwind_insn_writes(insn, RSP);
+	if (form == 0 || form == 5)					/* add, sub */
+		lower(made, form ? insn->imm : -(s64)insn->imm);
+	else if (form == 4 && !made->align && insn->imm < 0 && insn->imm >= -MOST_ALIGN &&
+		 !(insn->imm & (-(u32)insn->imm - 1)))			/* and */
+		made->align = -(u32)insn->imm;
+	else
+		return form == 7;					/* cmp */
+	return true;
+}
+
+/* How the routine at @entry makes its frame. False: not known, or it makes none. */
+static bool kunwind_walk_attr read_routine(struct kunwind_mem *mem, u64 entry, struct made *made)
+{
+	struct kunwind_text text = { .mem = mem, .left = MOST_INSNS };
+	struct kunwind_insn insn;
+	u64 at = entry;
+
+	*made = (struct made){ };
+	while (kunwind_insn_next(&text, at, &insn)) {
+		at += insn.length;
+		if (is_call(&insn) || jumps(&insn) || goes_elsewhere(&insn))
+			return made->before > 0 && (insn.map || (insn.op != 0xc2 && insn.op != 0xc3));
+		if (!apply(made, &insn))
+			return false;
+	}
+	return false;
+}
+
+/* Whether the frame's rsp is what the routine leaves if it returns to the word at @slot. */
+static bool kunwind_walk_attr fits(const struct made *made, u64 slot, u64 sp)
+{
+	u64 made_sp = slot - made->before;
+
+	if (made->align)
+		made_sp &= -(u64)made->align;
+	return made_sp - made->after == sp;
+}
+
+/* Whether @ra follows call *n(%rip), in a file, and the call leads to code of a JIT. */
+static bool kunwind_walk_attr calls_jit(struct kunwind_walk *walk, u64 ra, u64 *entry)
+{
+	const struct kunwind_range *range = kunwind_ranges_live(walk->ranges, ra - 1);
+	u64 word;
+
+	if (!range || kunwind_range_is_jit(range) ||
+	    !kunwind_read_word(&walk->mem, ra - 8, &word) || (u16)(word >> 16) != 0x15ff ||
+	    !kunwind_read_word(&walk->mem, ra + (s64)(s32)(word >> 32), entry))
+		return false;
+	range = kunwind_ranges_live(walk->ranges, *entry);
+	return range && kunwind_range_is_jit(range);
+}
+
+/*
+ * Looks back from @ip for the routine that makes the frame with an alignment:
+ * sub $n, %rsp; and $-64, %rsp.
+ */
+static bool kunwind_walk_attr find_aligning(struct kunwind_mem *mem, u64 ip, struct made *made)
+{
+	u64 word, after = 0;
+	u32 i, n;
+
+	for (i = 0; i < MOST_BEFORE; i++) {
+		if (!kunwind_read_word(mem, ip - 8 * (i + 1), &word))
+			return false;
+		/* Each place at which the seven bytes of sub may begin: in this word. */
+		for (n = 8; n-- > 0;) {
+			const u64 low = word >> 8 * n | (n ? after << (64 - 8 * n) : 0);
+			const u64 high = after >> 8 * n;
+
+			if ((low & 0xffffff) != 0xec8148 || low >> 56 != 0x48 ||
+			    (high & 0xffffff) != 0xc0e483)
+				continue;
+			*made = (struct made){ .before = (s32)(low >> 24), .align = 64 };
+			return made->before > 0;
+		}
+		after = word;
+	}
+	return false;
+}
+
+/* Whether @ra follows a call of a file's function that jumps through a register at its end. */
+static bool kunwind_walk_attr calls_jumper(struct kunwind_walk *walk, u64 ra)
+{
+	const struct kunwind_range *range;
+	u32 left = MOST_TAIL_INSNS;
+	u64 target;
+
+	if (!kunwind_proof_call(walk, ra, &target) || !target)
+		return false;
+	range = kunwind_ranges_live(walk->ranges, target);
+	/* The last target of an empty range: no jump leads there. */
+	return range && !kunwind_range_is_jit(range) &&
+	       kunwind_cached_code_tail(&walk->mem, target, 1, 0, &left) == KUNWIND_CODE_ANYWHERE;
+}
+
+static bool kunwind_walk_attr entered_aligned(struct kunwind_walk *walk,
+					      const struct kunwind_nocfi_frame *frame,
+					      const struct made *made, struct kunwind_candidate *c)
+{
+	u64 slot, ra;
+	u32 i, found = 0;
+
+	for (i = 0; i < made->align / 8; i++) {
+		slot = frame->sp + made->before + 8 * i;
+		if (!fits(made, slot, frame->sp) || !kunwind_read_word(&walk->mem, slot, &ra) ||
+		    !calls_jumper(walk, ra))
+			continue;
+		found++;
+		c->slot = slot;
+		c->ra = ra;
+	}
+	c->rbp_at = KUNWIND_CODE_RBP_LOST;
+	return found == 1;
+}
+
+bool kunwind_walk_attr kunwind_jit_entered(struct kunwind_walk *walk,
+					   const struct kunwind_nocfi_frame *frame,
+					   struct kunwind_candidate *c)
+{
+	const u64 end = frame->sp + 8 * MOST_WORDS;
+	u64 words[KUNWIND_CHUNK], at, entry;
+	struct made made;
+	u32 n, i;
+
+	if (find_aligning(&walk->mem, frame->ip, &made) && entered_aligned(walk, frame, &made, c))
+		return true;
+	for (at = frame->sp; at < end; at += 8 * n) {
+		if (!kunwind_pay(&walk->mem, 1 + KUNWIND_CHUNK / 2))
+			return false;
+		n = kunwind_read_words(&walk->mem, at, words, KUNWIND_CHUNK);
+		if (!n)
+			return false;
+		for (i = 0; i < n; i++) {
+			if (!calls_jit(walk, words[i], &entry) ||
+			    !read_routine(&walk->mem, entry, &made) ||
+			    !fits(&made, at + 8 * i, frame->sp))
+				continue;
+			c->slot = at + 8 * i;
+			c->ra = words[i];
+			c->rbp_at = KUNWIND_CODE_RBP_LOST;
+			return true;
+		}
+	}
+	return false;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * jit-entry-test.c - frames in code of a JIT that a routine has entered
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "../../kmod/core/walk/mem.h"
+#include "nocfi-scene.h"
+
+#define FRAME	(JIT + 0x1180)		/* the return address in the frame under test */
+#define ENTRY	(JIT + 0x100)		/* the routine that makes the frame */
+#define POINTER	(LIB + 0x800)		/* a word that points to it */
+#define CALLS	{ LIB + 0x40, "ff 15 ba 07 00 00", 0 }	/* call *(POINTER) */
+#define RET	(LIB + 0x46)
+#define AGAIN	{ LIB + 0x60, "ff 15 9a 07 00 00", 0 }
+#define RET_2	(LIB + 0x66)
+#define LEAF	(JIT + 0x1e00)
+#define ENDS	"ff e0"			/* jmp *%rax: the code of the frame says nothing */
+#define TO_FRAME { FRAME - 5, NULL, LEAF }
+#define IN_LEAF	{ LEAF, "c3", 0 }
+#define POPS	{ LEAF, "48 83 c4 38 c3", 0 }	/* its caller's rsp is a multiple of 64 */
+#define POINTS	{ POINTER, "00 01 02 00 00 00 00 00", 0 }
+#define GUILE	"48 83 ec 18 48 89 1c 24 4c 89 64 24 08 49 ff e4"
+
+/* The first frame returns to the one under test, whose rsp is AT(1). */
+static const struct nocfi_case cases[] = {
+	{ "a routine that jumps through a register has made the frame", LEAF, 0,
+	  { CALLS, IN_LEAF, TO_FRAME, { FRAME, ENDS, 0 }, { ENTRY, GUILE, 0 }, POINTS },
+	  { { 0, FRAME }, { 4, RET } }, .no_guess = true,
+	  .found = { LEAF, FRAME, RET }, .trust = { REGS, CODE, CODE }, .reason = KUNWIND_NO_TABLE },
+	{ "the routine's frame has another size", LEAF, 0,
+	  { CALLS, IN_LEAF, TO_FRAME, { FRAME, ENDS, 0 },
+	    { ENTRY, "48 83 ec 28 48 89 1c 24 4c 89 64 24 08 49 ff e4", 0 }, POINTS },
+	  { { 0, FRAME }, { 4, RET } }, .no_guess = true,
+	  .found = { LEAF, FRAME }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_OBJECT },
+	{ "the routine's frame is smaller", LEAF, 0,
+	  { CALLS, IN_LEAF, TO_FRAME, { FRAME, ENDS, 0 },
+	    { ENTRY, "48 83 ec 08 48 89 1c 24 4c 89 64 24 08 49 ff e4", 0 }, POINTS },
+	  { { 0, FRAME }, { 4, RET } }, .no_guess = true,
+	  .found = { LEAF, FRAME }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_OBJECT },
+	{ "the routine aligns rsp", LEAF, 0,
+	  { CALLS, POPS, TO_FRAME, { FRAME, ENDS, 0 },
+	    { ENTRY, "53 48 81 ec 80 00 00 00 48 83 e4 c0 57 5f ff e0", 0 }, POINTS },
+	  { { 7, FRAME }, { 28, RET } }, .no_guess = true,
+	  .found = { LEAF, FRAME, RET }, .trust = { REGS, CODE, CODE }, .reason = KUNWIND_NO_TABLE },
+	{ "the routine aligns rsp, too far away", LEAF, 0,
+	  { CALLS, POPS, TO_FRAME, { FRAME, ENDS, 0 },
+	    { ENTRY, "53 48 81 ec 80 00 00 00 48 83 e4 c0 57 5f ff e0", 0 }, POINTS },
+	  { { 7, FRAME }, { 33, RET } }, .no_guess = true,
+	  .found = { LEAF, FRAME }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_OBJECT },
+	{ "the routine pushes", LEAF, 0,
+	  { CALLS, IN_LEAF, TO_FRAME, { FRAME, ENDS, 0 }, { ENTRY, "41 54 53 55 ff e0", 0 }, POINTS },
+	  { { 0, FRAME }, { 4, RET } }, .no_guess = true,
+	  .found = { LEAF, FRAME, RET }, .trust = { REGS, CODE, CODE }, .reason = KUNWIND_NO_TABLE },
+	{ "the routine takes rsp from memory", LEAF, 0,
+	  { CALLS, IN_LEAF, TO_FRAME, { FRAME, ENDS, 0 },
+	    { ENTRY, "48 83 ec 18 48 8b 67 08 ff e0", 0 }, POINTS },
+	  { { 0, FRAME }, { 4, RET } }, .no_guess = true,
+	  .found = { LEAF, FRAME }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_OBJECT },
+	{ "the routine returns", LEAF, 0,
+	  { CALLS, IN_LEAF, TO_FRAME, { FRAME, ENDS, 0 }, { ENTRY, "48 83 ec 18 c3", 0 }, POINTS },
+	  { { 0, FRAME }, { 4, RET } }, .no_guess = true,
+	  .found = { LEAF, FRAME }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_OBJECT },
+	{ "the routine makes no frame", LEAF, 0,
+	  { CALLS, IN_LEAF, TO_FRAME, { FRAME, ENDS, 0 }, { ENTRY, "ff e0", 0 }, POINTS },
+	  { { 0, FRAME }, { 1, RET } }, .no_guess = true,
+	  .found = { LEAF, FRAME }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_OBJECT },
+	{ "the pointer leads to code of a file", LEAF, 0,
+	  { CALLS, IN_LEAF, TO_FRAME, { FRAME, ENDS, 0 }, { LIB + 0x100, GUILE, 0 },
+	    { POINTER, "00 01 01 00 00 00 00 00", 0 } },
+	  { { 0, FRAME }, { 4, RET } }, .no_guess = true,
+	  .found = { LEAF, FRAME }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_OBJECT },
+	{ "a word of an older call of the routine is below", LEAF, 0,
+	  { CALLS, AGAIN, TO_FRAME, { FRAME, ENDS, 0 }, { ENTRY, GUILE, 0 }, POINTS },
+	  { { 0, FRAME }, { 2, RET }, { 4, RET_2 } }, .no_guess = true,
+	  .found = { LEAF, FRAME, RET_2 }, .trust = { REGS, CODE, CODE }, .reason = KUNWIND_NO_TABLE },
+	{ "and: the only word of eight that a jumper's call precedes", LEAF, 0,
+	  { { ENTRY, "48 81 ec 80 00 00 00 48 83 e4 c0 ff 15 00 00 00 00", 0 }, POPS,
+	    { ENTRY + 18, NULL, LEAF }, { LIB + 0x200, NULL, F }, { F, "53 5b ff e0", 0 },
+	    { ENTRY + 23, ENDS, 0 } },
+	  { { 7, ENTRY + 23 }, { 28, RET_F } }, .no_guess = true,
+	  .found = { LEAF, ENTRY + 23, RET_F }, .trust = { REGS, CODE, CODE }, .reason = KUNWIND_NO_TABLE },
+	{ "and: the called function does not jump through a register", LEAF, 0,
+	  { { ENTRY, "48 81 ec 80 00 00 00 48 83 e4 c0 ff 15 00 00 00 00", 0 }, POPS,
+	    { ENTRY + 18, NULL, LEAF }, { LIB + 0x200, NULL, F }, { F, "53 5b c3", 0 },
+	    { ENTRY + 23, ENDS, 0 } },
+	  { { 7, ENTRY + 23 }, { 28, RET_F } }, .no_guess = true,
+	  .found = { LEAF, ENTRY + 23 }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_OBJECT },
+	{ "and: the called function jumps with words on its stack", LEAF, 0,
+	  { { ENTRY, "48 81 ec 80 00 00 00 48 83 e4 c0 ff 15 00 00 00 00", 0 }, POPS,
+	    { ENTRY + 18, NULL, LEAF }, { LIB + 0x200, NULL, F }, { F, "53 ff e0", 0 },
+	    { ENTRY + 23, ENDS, 0 } },
+	  { { 7, ENTRY + 23 }, { 28, RET_F } }, .no_guess = true,
+	  .found = { LEAF, ENTRY + 23 }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_OBJECT },
+	{ "and: rsp is not aligned", LEAF, 0,
+	  { { ENTRY, "48 81 ec 80 00 00 00 48 83 e4 c0 ff 15 00 00 00 00", 0 }, IN_LEAF,
+	    { ENTRY + 18, NULL, LEAF }, { LIB + 0x200, NULL, F }, { F, "53 5b ff e0", 0 },
+	    { ENTRY + 23, ENDS, 0 } },
+	  { { 0, ENTRY + 23 }, { 20, RET_F } }, .no_guess = true,
+	  .found = { LEAF, ENTRY + 23 }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_OBJECT },
+	{ "and: two words fit", LEAF, 0,
+	  { { ENTRY, "48 81 ec 80 00 00 00 48 83 e4 c0 ff 15 00 00 00 00", 0 }, POPS,
+	    { ENTRY + 18, NULL, LEAF }, { LIB + 0x200, NULL, F }, { F, "53 5b ff e0", 0 },
+	    { ENTRY + 23, ENDS, 0 } },
+	  { { 7, ENTRY + 23 }, { 26, RET_F }, { 28, RET_F } }, .no_guess = true,
+	  .found = { LEAF, ENTRY + 23 }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_OBJECT },
+	{ "and: the word is outside the places that the alignment leaves", LEAF, 0,
+	  { { ENTRY, "48 81 ec 80 00 00 00 48 83 e4 c0 ff 15 00 00 00 00", 0 }, POPS,
+	    { ENTRY + 18, NULL, LEAF }, { LIB + 0x200, NULL, F }, { F, "53 5b ff e0", 0 },
+	    { ENTRY + 23, ENDS, 0 } },
+	  { { 7, ENTRY + 23 }, { 33, RET_F } }, .no_guess = true,
+	  .found = { LEAF, ENTRY + 23 }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_OBJECT },
+};
+
+int main(void)
+{
+	u32 i;
+
+	if (!nocfi_begin())
+		return 99;
+	for (i = 0; i < ARRAY_SIZE(cases); i++)
+		test_case(&cases[i]);
+	tap_ok(decided[KUNWIND_BY_JIT_ENTRY] == 5, "the method has decided five cases");
+	nocfi_end();
+	return tap_done();
+}
