@@ -373,19 +373,56 @@ static void find_inlined(struct kunwind_go_table *go, uint64_t addr)
 	}
 }
 
+/*
+ * Finds the table inside .data.rel.ro, where the C linker puts it, as kmod/core/rows/go_find.c does.
+ * Changes *all and *addr from the section's to those of the table.
+ */
+static bool find_inside(struct go_bytes *all, uint64_t *addr)
+{
+	uint64_t at;
+	unsigned int i;
+
+	for (at = -*addr & 31; at + 72 <= all->size; at += 32) {
+		const uint64_t size = all->size - at, head = number(*all, at, 8);
+		uint64_t last = number(*all, at + 32, 8);
+		bool is = (head == 0x0801000000000000 + MAGIC_18 || head == 0x0801000000000000 + MAGIC_20) &&
+			  last >= 72 && last <= 128;
+
+		for (i = 5; is && i < 9; i++) {
+			const uint64_t next = number(*all, at + 8 * i, 8);
+
+			is = next >= last && next <= size;
+			last = next;
+		}
+		if (is) {
+			*all = part(*all, at);
+			*addr += at;
+			return true;
+		}
+	}
+	return false;
+}
+
 struct kunwind_go_table *kunwind_go_table_new(Elf *elf)
 {
 	struct kunwind_go_table *go;
 	unsigned int word, nr_words, i;
-	uint64_t words[8] = { 0 };
+	uint64_t words[8] = { 0 }, addr;
+	bool inside = false;
 	GElf_Ehdr ehdr;
 	GElf_Shdr shdr;
 	Elf_Data *data;
 	Elf_Scn *scn;
 
-	if (!gelf_getehdr(elf, &ehdr) || ehdr.e_machine != EM_X86_64 ||
-	    !section_named(elf, ".gopclntab", ".data.rel.ro.gopclntab", &shdr, &scn))
+	if (!gelf_getehdr(elf, &ehdr) || ehdr.e_machine != EM_X86_64)
 		return NULL;
+	if (!section_named(elf, ".gopclntab", ".data.rel.ro.gopclntab", &shdr, &scn)) {
+		inside = section_named(elf, ".note.go.buildid", "", &shdr, &scn) &&
+			 section_named(elf, ".data.rel.ro", "", &shdr, &scn);
+		if (!inside)
+			return NULL;
+	}
+	addr = shdr.sh_addr;
 	data = elf_rawdata(scn, NULL);
 	go = calloc(1, sizeof(*go));
 	if (!data || !data->d_buf || !go) {
@@ -394,6 +431,8 @@ struct kunwind_go_table *kunwind_go_table_new(Elf *elf)
 	}
 	go->elf = elf;
 	go->all = (struct go_bytes){ data->d_buf, data->d_size };
+	if (inside && !find_inside(&go->all, &addr))
+		goto none;
 	go->magic = (uint32_t)number(go->all, 0, 4);
 	if (number(go->all, 4, 4) != 0x08010000 ||
 	    (go->magic != MAGIC_2 && go->magic != MAGIC_16 && !newer(go)))
@@ -424,9 +463,9 @@ struct kunwind_go_table *kunwind_go_table_new(Elf *elf)
 				 (2 * word))
 		goto none;
 	if (newer(go)) {
-		if (!find_text(go, shdr.sh_addr))
+		if (!find_text(go, addr))
 			goto none;
-		find_inlined(go, shdr.sh_addr);
+		find_inlined(go, addr);
 	}
 	return go;
 none:

@@ -116,6 +116,11 @@ static const struct switch_case cases[] = {
 	  /* GOT is at CODE - 0x780; the mov ends at byte 9 */
 	  "ffd7 488b0d77f8ffff 64488b01 488b5830 488b83c0000000 488b6038 c3", "old+8", "-",
 	  KUNWIND_RBP_SAME },
+	{ "the same in a program: the C linker has put that offset into the code",
+	  "ffd7 48c7c1f8ffffff 64488b01 488b5830 488b83c0000000 488b6038 c3", "old+8", "-",
+	  KUNWIND_RBP_SAME },
+	{ "an offset of 32 bits", "ffd7 c7c1f8ffffff 64488b01 488b5830 488b83c0000000 488b6038 c3",
+	  NULL, NULL, 0 },
 	{ "after its call, with m->curg in a register", "488b6038 c3", "old+8", "-", KUNWIND_RBP_SAME },
 	{ "asmcgocall, at its call",
 	  "ffd0 64488b0c25f8ffffff 488b7c2430 488b7708 482b742428 6448893c25f8ffffff 4889f4 89442418 c3",
@@ -178,6 +183,7 @@ static void test_switches(void)
 
 /* mov g, %rbx; mov 48(%rbx), %rbx; mov %rbp, 104(%rsi); mov 56(%rbx), %rsp; call (at 21 and 23) */
 #define MORESTACK	"64488b1c25f8ffffff 488b5b30 48896e68 488b6338 e800000000"
+#define RELAXED		"48c7c3f8ffffff 64488b1b 488b5b30 48896e68 488b6338 e800000000"
 #define SHARED		"488b0d79f8ffff 64488b19 488b5b30 48896e68 488b6338 e800000000"
 
 static void test_morestack(void)
@@ -192,6 +198,8 @@ static void test_morestack(void)
 		{ "it called runtime.morestack_noctxt", MORESTACK, "e89bfcffff", CURG, 21, "old+0",
 		  "7c05", "b9" },
 		{ "in a shared library", SHARED, "e8fbfbffff", CURG, 23, "old+0", "7c05", "b9" },
+		{ "in a program that the C linker has linked", RELAXED, "e8fbfbffff", CURG, 23, "old+0",
+		  "7c05", "b9" },
 		{ "the thread has left the goroutine", MORESTACK, "e8fbfbffff", 0, 21, "7708", "0", "0" },
 		{ "another goroutine: pc follows a call of another function", MORESTACK, "e800000000",
 		  CURG, 21, "old+0", "unreadable", "b9" },
@@ -248,7 +256,7 @@ static void test_offsets(void)
 	static struct kunwind_go_switch s;
 	struct kunwind_written_row row;
 	u8 code[128];
-	u32 len = code_of(code, cases[4].code);
+	u32 len = code_of(code, cases[6].code);
 
 	tap_ok(kunwind_go_switch_row(&s, code, len, 0, &row), "asmcgocall: a row");
 	kunwind_go_switch_offsets(&s, &offsets);

@@ -97,6 +97,15 @@ static void set_reg(struct kunwind_go_value *v, u32 number, s64 off)
 	put_sleb(v, off);
 }
 
+static void set_constant(struct kunwind_go_value *v, s64 value)
+{
+	v->len = 1;
+	v->loads = 0;
+	v->add = 0;
+	v->expr[0] = KUNWIND_OP_CONSTS;
+	put_sleb(v, value);
+}
+
 static void put_value(struct kunwind_go_value *v, const struct kunwind_go_value *other)
 {
 	u32 i;
@@ -317,7 +326,11 @@ static bool follow(struct kunwind_go_switch *s, const struct kunwind_insn *insn,
 	case 0xc7: /* mov imm, r/m */
 		if (memory)
 			return store(s, &o, ahead);
-		s->r[rm].len = 0;
+		/* the offset of g, which the C linker has put into the instruction */
+		if (insn->wide)
+			set_constant(&s->r[rm], insn->imm);
+		else
+			s->r[rm].len = 0;
 		return rm != RSP;
 	case 0x58 ... 0x5f:
 		pop(s, (insn->op & 7) | insn->rm_high << 3);
