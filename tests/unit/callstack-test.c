@@ -289,6 +289,7 @@ static void test_excluded(void)
 {
 	static const struct { const char *name; u32 flags; u64 cs; enum kunwind_reason reason; } of[] = {
 		{ "64-bit code", 0, __USER_CS, KUNWIND_COMPLETE },
+		{ "64-bit code in a guest of Xen", 0, XEN_USER_CS, KUNWIND_COMPLETE },
 		{ "32-bit code", 0, __USER32_CS, KUNWIND_COMPLETE },
 		{ "another code segment", 0, 0x10, KUNWIND_CODE_SEGMENT },
 		{ "kernel thread", PF_KTHREAD, __USER_CS, KUNWIND_KTHREAD },

@@ -7,6 +7,8 @@
 #define _TEST_PT_REGS_H
 
 #define __USER_CS		0x33
+#define XEN_USER_CS		0xe033
+#define user_64bit_mode(regs)	((regs)->cs == __USER_CS || (regs)->cs == XEN_USER_CS)
 #define __USER32_CS		0x23
 
 struct pt_regs {

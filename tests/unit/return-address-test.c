@@ -221,6 +221,9 @@ static void test_handlers(void)
 	bytes(0x800, "b8 0f 00 00 00 0f 05");
 	stack[10] = WORD(50);
 	stack[11] = CODE + 0x800;
+	stack[12 + 5 + 18] = 0xe033;
+	tap_ok(prove(0x120, STACK, 0, false, WORD(11), CODE + 0x800) == KUNWIND_PROOF_HANDLER,
+	       "handler: the signal frame of a guest of Xen");
 	stack[12 + 5 + 18] = 0x33;
 	tap_ok(prove(0x120, STACK, 0, false, WORD(11), CODE + 0x800) == KUNWIND_PROOF_HANDLER,
 	       "handler: its return address is a trampoline, with a signal frame above");

@@ -11,9 +11,10 @@
 #include <asm/ptrace.h>
 #include "../../core/kunwind_core.h"
 
+/* A guest of Xen (PV) has another code segment than __USER_CS. */
 static __always_inline bool kunwind_regs_64bit(const struct pt_regs *regs)
 {
-	return regs->cs == __USER_CS;
+	return user_64bit_mode((struct pt_regs *)regs);
 }
 
 /* 32-bit code: of a 32-bit program, or inside a 64-bit one (Wine). */

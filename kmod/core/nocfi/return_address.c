@@ -298,8 +298,9 @@ bool kunwind_walk_attr kunwind_proof_sigframe(struct kunwind_walk *walk, u64 sp)
 {
 	u64 segments;
 
-	/* 0x33 is the code segment of 64-bit code, in the sigcontext's word of segments. */
-	return kunwind_read_word(&walk->mem, sp + 40 + 18 * 8, &segments) && (u16)segments == 0x33;
+	/* The code segment of 64-bit code, in the sigcontext's word of segments; and Xen's (PV). */
+	return kunwind_read_word(&walk->mem, sp + 40 + 18 * 8, &segments) &&
+	       ((u16)segments == 0x33 || (u16)segments == 0xe033);
 }
 
 /* The proof of @c, provided that the frame is in the function at @target. */
