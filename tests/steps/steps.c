@@ -138,9 +138,9 @@ static enum stepped kind_at(u64 ip)
 		memory_raw(target.pid, ip, code, MEMORY_PAGE - ip % MEMORY_PAGE);
 	mapping = target_find(&target, ip);
 	/* A JIT's code may change, so its kinds are not kept. */
-	if (mapping && mapping->object)
-		*kind = (struct kind){ .ip = ip, .epoch = target.epoch };
-	kind->kind = stepped_kind(code);
+	if (!mapping || !mapping->object)
+		return stepped_kind(code);
+	*kind = (struct kind){ .ip = ip, .epoch = target.epoch, .kind = stepped_kind(code) };
 	return kind->kind;
 }
 
