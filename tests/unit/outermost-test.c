@@ -262,11 +262,41 @@ static void test_thread(void)
 	}
 }
 
+/* make_fcontext() ends with a return, push %rbp and jmp *%rbx, or neither; then this code. */
+static void test_fiber(void)
+{
+	static const struct {
+		const char *name, *before, *hex;
+		bool ends;
+	} cases[] = {
+		{ "after a return", "c3", "48 31 ff e8 00 01 00 00 f4", true },
+		{ "after jmp *%rbx", "55 ff e3", "48 31 ff e8 00 01 00 00 f4", true },
+		{ "after jmp *%rbx, with endbr64", "55 ff e3",
+		  "f3 0f 1e fa 48 31 ff e8 00 01 00 00 f4", true },
+		{ "after a call", "ff d3", "48 31 ff e8 00 01 00 00 f4", false },
+		{ "no hlt", "c3", "48 31 ff e8 00 01 00 00 c3", false },
+		{ "xor %rsi, %rsi", "c3", "48 31 f6 e8 00 01 00 00 f4", false },
+		{ "a jump instead of the call", "c3", "48 31 ff e9 00 01 00 00 f4", false },
+	};
+	u32 i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		begin();
+		put(PROG, cases[i].hex);
+		put(PROG - (strlen(cases[i].before) + 1) / 3, cases[i].before);
+		tap_ok(kunwind_code_ends_fiber(&walk.mem, PROG) == cases[i].ends, "fiber %s: %s",
+		       cases[i].ends ? "ends" : "does not end", cases[i].name);
+	}
+	walk.mem.hi = PROG;
+	tap_ok(!kunwind_code_ends_fiber(&walk.mem, PROG), "fiber does not end: unreadable code");
+}
+
 int main(void)
 {
 	test_cases();
 	test_points();
 	test_goroutine();
 	test_thread();
+	test_fiber();
 	return tap_done();
 }

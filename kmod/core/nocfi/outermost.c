@@ -4,7 +4,7 @@
  * began
  *
  * Nothing called such a frame, so a stack that ends there is complete
- * (docs/unwinding.md). Without unwind information, three things show this:
+ * (docs/unwinding.md). Without unwind information, four things show this:
  *
  * The kernel starts a program at the entry point of its interpreter (ld.so),
  * which later jumps to the program's own entry point. rsp must be at most
@@ -21,6 +21,10 @@
  * function: the return address is the second byte of runtime.goexit() (Go:
  * src/runtime/asm_amd64.s). No call ends there, so no other function has that
  * return address.
+ *
+ * A fiber of boost.context (also in PHP and bthread) begins with the return address
+ * of make_fcontext()'s last instructions, which no call precedes: they end the
+ * process.
  *
  * Bounds: MOST_INSNS instructions for each of the two entry points. Any
  * context, NMI included; kunwind_deps.h reads memory. Stack: 750 bytes.
@@ -271,6 +275,28 @@ static bool kunwind_walk_attr is_goexit(struct kunwind_mem *mem, u64 at)
 bool kunwind_walk_attr kunwind_code_begins_goroutine(struct kunwind_mem *mem, u64 ra)
 {
 	return is_goexit(mem, ra - 1) || is_goexit(mem, ra - 6);
+}
+
+#define ENDBR64		0xfa1e0ff3U
+#define XOR_RDI_CALL	0xe8ff3148U	/* xor %rdi, %rdi; call */
+#define HLT		0xf4
+#define RET		0xc3
+#define JMP_RBX		0xe3ff
+
+bool kunwind_walk_attr kunwind_code_ends_fiber(struct kunwind_mem *mem, u64 ra)
+{
+	u64 at = ra, before, code, last;
+
+	if (!kunwind_read_word(mem, at, &code))
+		return false;
+	if ((u32)code == ENDBR64) {
+		at += 4;
+		if (!kunwind_read_word(mem, at, &code))
+			return false;
+	}
+	return (u32)code == XOR_RDI_CALL && kunwind_read_word(mem, at + 1, &last) &&
+	       last >> 56 == HLT && kunwind_read_word(mem, ra - 8, &before) &&
+	       (before >> 56 == RET || before >> 48 == JMP_RBX);
 }
 
 bool kunwind_walk_attr kunwind_code_outermost(struct kunwind_mem *mem, u64 ra)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * outermost.h - where stacks of programs, threads and goroutines begin
+ * outermost.h - where stacks of programs, threads, goroutines and fibers begin
  * (outermost.c)
  *
  * Any context, NMI included. The caller must have no window open.
@@ -37,5 +37,13 @@ bool kunwind_returns_to_outermost(struct kunwind_walk *walk, u64 ra, u64 slot, b
  * function returns, or after its call of runtime.goexit1().
  */
 bool kunwind_code_begins_goroutine(struct kunwind_mem *mem, u64 ra);
+
+/*
+ * Whether the return address @ra is the one that make_fcontext() plants at the top of
+ * a fiber's stack: xor %rdi, %rdi; call _exit; hlt, after a return or after jmp *%rbx.
+ * An instruction that runs there may be of a function with these instructions, so
+ * this says nothing of an exact frame.
+ */
+bool kunwind_code_ends_fiber(struct kunwind_mem *mem, u64 ra);
 
 #endif /* _KUNWIND_OUTERMOST_H */

@@ -164,7 +164,8 @@ static bool kunwind_walk_attr returns_by(struct kunwind_walk *walk,
 		return true;
 	}
 	kunwind_prove(walk, frame, c);
-	if (c->proof == KUNWIND_PROOF_NO_CALL && kunwind_code_begins_goroutine(&walk->mem, c->ra))
+	if (c->proof == KUNWIND_PROOF_NO_CALL && (kunwind_code_begins_goroutine(&walk->mem, c->ra) ||
+						  kunwind_code_ends_fiber(&walk->mem, c->ra)))
 		c->proof = KUNWIND_PROOF_PROVEN;
 	return c->proof != KUNWIND_PROOF_NO_CALL || kunwind_proof_jumped(walk, frame, c);
 }
@@ -459,7 +460,8 @@ static bool kunwind_walk_attr begins(struct kunwind_walk *walk, struct trial *t)
 	const struct kunwind_nocfi_frame *frame = &t->frame;
 
 	if (!((!frame->bp_known || !frame->bp) && kunwind_code_outermost(&walk->mem, frame->ip)) &&
-	    !kunwind_code_begins_goroutine(&walk->mem, frame->ip))
+	    !kunwind_code_begins_goroutine(&walk->mem, frame->ip) &&
+	    !kunwind_code_ends_fiber(&walk->mem, frame->ip))
 		return false;
 	returned(walk, &(struct kunwind_candidate){ .slot = frame->sp }, false, 0);
 	return true;
