@@ -5,7 +5,7 @@
 #
 # The stacks at chosen system calls equal those of Go's own run-time system. Of all system
 # calls, context switches and samples, nearly all stacks are complete. The same for a program
-# that is stripped, and for one that is position-independent.
+# that is stripped, for one that is position-independent, and for one that the C linker has linked.
 # timeout: 600
 
 # shellcheck source=tests/vm/oracle/session.sh
@@ -20,7 +20,8 @@ check "the module loads" modprobe kunwind
 cp "$programs/server-go" "$work/server-stripped"
 strip "$work/server-stripped"
 
-for program in "$programs/server-go" "$work/server-stripped" "$programs/server-pie-go"; do
+for program in "$programs/server-go" "$work/server-stripped" "$programs/server-pie-go" \
+	"$programs/server-cgo-go"; do
 	name=${program##*/}
 	session_begin "$work/$name.trace" --syscall close
 	verdict $? "$name: LTTng session of close starts"
