@@ -205,7 +205,7 @@ static void print_wide(struct dump *dump, struct kunwind_rule rule)
 
 static void print_narrow(const struct dump *dump, struct kunwind_rule rule, u8 kind)
 {
-	const char *reg = reg_name(dump, rule.reg);
+	const char *reg = reg_name(dump, rule.reg & ~KUNWIND_RULE_CODE);
 
 	column(dump, COLUMN_CFA);
 	if (kind == KUNWIND_RULE_DEREF)
@@ -318,6 +318,7 @@ static int dump_file(struct dump *dump, const char *path, int fd, u32 keep)
 {
 	struct kunwind_section section[2];
 	enum kunwind_build_error build_error;
+	struct kunwind_code_gaps *gaps;
 	struct kunwind_elf elf;
 	struct stat st;
 	u64 size;
@@ -336,6 +337,11 @@ static int dump_file(struct dump *dump, const char *path, int fd, u32 keep)
 	if (!data)
 		return refuse(path, KUNWIND_E_NOMEM);
 	build_error = kunwind_unwind_info_read(read_at, &fd, &elf, data);
+	if (!build_error)
+		build_error = kunwind_unwind_info_read_code(read_at, &fd, &elf, data, NULL, NULL,
+							    NULL, &gaps);
+	if (!build_error)
+		build_error = kunwind_unwind_info_add_rows(&elf, gaps, NULL, NULL, NULL, &data);
 	if (build_error) {
 		free(data);
 		return refuse(path, build_error);

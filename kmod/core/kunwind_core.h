@@ -78,11 +78,15 @@ struct kunwind_rule {
 	u8 kind;		/* low 4 bits: enum kunwind_rule_kind; bits 4-5:
 				 * enum kunwind_rbp_how; bit 6: KUNWIND_RULE_SIGNAL. Only
 				 * the walk and its cache use bits 3 and 7: rule_cache.h */
-	u8 reg;			/* register of the CFA, 0 to 15; 0 where none is used */
+	u8 reg;			/* register of the CFA, 0 to 15; 0 where none is used; bit 4:
+				 * KUNWIND_RULE_CODE */
 };
 #define KUNWIND_RULE_KIND	0x0f
 #define KUNWIND_RULE_RBP_SHIFT	4
 #define KUNWIND_RULE_SIGNAL	0x40	/* augmentation S: a signal interrupted the caller */
+#define KUNWIND_RULE_CODE	0x10	/* with KUNWIND_RULE_CFA: the row was made from code (augmentation
+					 * K). The return address must follow a call. Callee-saved
+					 * registers other than rbp are unknown in the caller */
 
 /*
  * A full rule is the rule of a row that eight bytes cannot express. It is a
@@ -491,6 +495,7 @@ struct kunwind_walk {
 	u32 found_at;		/* private: the index of the address that it found */
 	u64 unread[2];
 	u64 code;		/* private: 8 bytes of code, see give_registers() (walk.c); or 0 */
+	bool distrust;		/* private: the frame's KUNWIND_RULE_CODE has given no return address */
 	u64 lower_cfa, lower_ra; /* private: a step that did not raise the stack pointer */
 	u32 lower_nr;		/* private: number of such steps */
 	u32 budget;

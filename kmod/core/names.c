@@ -49,6 +49,7 @@ static const char *const methods[] = {
 	[KUNWIND_BY_CFI]		= "cfi",
 	KUNWIND_METHODS(NAMED)
 	[KUNWIND_BY_URETPROBE]		= "uretprobe",
+	[KUNWIND_BY_ROW]		= "row",
 };
 #undef NAMED
 

@@ -20,7 +20,8 @@
  *
  * Memory: during a build, the size of the sections, and 2 x (size +
  * TABLE_SLACK) for the table and its draft. All is charged before the sections
- * are read.
+ * are read. What rows from code need (rows/code.h) is charged when it is known. If
+ * there is no room for it, there are no such rows.
  */
 #include <linux/jiffies.h>
 #include <linux/pagemap.h>
@@ -32,6 +33,8 @@
 
 #include "../base/param.h"
 #include "../compat/mm.h"
+#include "../base/memory_limit.h"
+#include "../core/rows/code.h"
 #include "../core/rows/unwind_info.h"
 #include "builder.h"
 #include "estimate.h"
@@ -81,7 +84,8 @@ struct build {
 	bool aborted;			/* a read was not done, because the build must end */
 	bool changed;			/* the file changed, or was open for writing, before the reads */
 	size_t charged;			/* bytes */
-	void *data;			/* the sections' bytes */
+	u8 *data;			/* the sections' bytes */
+	struct kunwind_code_gaps *gaps;	/* code without CFI; or NULL */
 	struct kunwind_part_builder *part_builder;	/* the second stage, to be started; or NULL */
 };
 
@@ -151,6 +155,34 @@ static enum kunwind_build_error charge(struct build *build, size_t bytes)
 	return build_error;
 }
 
+/* Charges what a build needs in addition. */
+static bool charge_more(void *data, size_t bytes)
+{
+	struct build *build = data;
+
+	if (!kunwind_estimate_charge_more(build->object, bytes))
+		return false;
+	build->charged += bytes;
+	return true;
+}
+
+/* Adds rows from code to the sections. */
+static enum kunwind_build_error add_rows(struct build *build, size_t *limit)
+{
+	struct kunwind_elf *elf = &build->object->elf;
+	const u64 size = elf->debug_size;
+	const size_t work = build->gaps ? kunwind_code_rows_memory(build->gaps, size) : 0;
+	enum kunwind_build_error build_error;
+
+	build_error = kunwind_unwind_info_add_rows(elf, build->gaps, charge_more, build_aborted,
+						   build, &build->data);
+	build->gaps = NULL;
+	kunwind_memory_uncharge(build->object->quota, work);
+	build->charged -= work;
+	*limit += elf->debug_size - size;
+	return build_error;
+}
+
 /* Builds the whole table, or the first stage of a large one. */
 static enum kunwind_build_error compile(struct build *build, size_t limit)
 {
@@ -158,9 +190,16 @@ static enum kunwind_build_error compile(struct build *build, size_t limit)
 	const struct kunwind_elf *elf = &object->elf;
 	/* Go calls the vDSO on another stack, with its own rsp in r12. */
 	const u32 keep = object->vdso ? KUNWIND_SAVED_REGS : 0;
+	const u64 debug_size = elf->debug_size, without = elf->eh_size + debug_size;
 	struct kunwind_section section[2];
 	enum kunwind_build_error build_error;
 
+	build_error = add_rows(build, &limit);
+	if (build_error)
+		return build_error;
+	/* If the rows make it too large, the rest is better than nothing. */
+	if (without && elf->eh_size + elf->debug_size > (u64)READ_ONCE(max_eh_frame_mb) << 20)
+		object->elf.debug_size = debug_size;
 	kunwind_elf_sections(elf, build->data, build->data + elf->eh_size, section);
 	if (elf->eh_size + elf->debug_size > (u64)READ_ONCE(max_whole_kb) << 10)
 		build_error = kunwind_part_builder_begin(&build->job, section, limit,
@@ -213,11 +252,16 @@ static enum kunwind_build_error build_table(struct build *build)
 	build->data = data_alloc(size);
 	build_error = build->data ?
 		      kunwind_unwind_info_read(read_file, build, elf, build->data) : KUNWIND_E_NOMEM;
+	if (!build_error)
+		build_error = kunwind_unwind_info_read_code(read_file, build, elf, build->data,
+							    charge_more, build_aborted, build,
+							    &build->gaps);
 	kunwind_filesystem_answered(object->key.dev);
 	kunwind_source_done(object);
 	if (!build_error)
 		build_error = kunwind_job_take_turn(&build->job, KUNWIND_TURN_COMPILE, NULL, NULL) ?
 			  compile(build, limit) : KUNWIND_E_ABORTED;
+	kunwind_unwind_info_free_code(build->gaps);
 	/* The second stage takes over the data and the charge. */
 	if (build->part_builder)
 		return KUNWIND_OK;

@@ -49,6 +49,11 @@ kunwind_estimate_charge(struct kunwind_object *object, size_t bytes, unsigned lo
 	return KUNWIND_OK;
 }
 
+bool kunwind_estimate_charge_more(struct kunwind_object *object, size_t bytes)
+{
+	return !kunwind_memory_make_room(object->quota, bytes);
+}
+
 void kunwind_estimate_uncharge(struct kunwind_object *object, size_t charged, size_t kept)
 {
 	kunwind_memory_uncharge(object->quota, charged - kept);

@@ -23,6 +23,12 @@ enum kunwind_build_error __must_check
 kunwind_estimate_charge(struct kunwind_object *object, size_t bytes, unsigned long deadline,
 			bool (*aborted)(void *data), void *data);
 
+/*
+ * Charges @bytes more for a build that kunwind_estimate_charge() has charged. Does not wait.
+ * May sleep. Returns false, with nothing charged, if there is no room.
+ */
+bool __must_check kunwind_estimate_charge_more(struct kunwind_object *object, size_t bytes);
+
 /* At the end of the build: uncharges all but @kept bytes (the table). */
 void kunwind_estimate_uncharge(struct kunwind_object *object, size_t charged, size_t kept);
 

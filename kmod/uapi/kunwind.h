@@ -57,7 +57,7 @@ enum kunwind_reason {
 	KUNWIND_NO_OBJECT = 3,		/* the address is in no known executable mapping, or in code
 					 * of a JIT (memory of no file, or of a memfd) for which
 					 * no method found the caller */
-	KUNWIND_NO_RULE = 4,		/* the object is known, and has no CFI for this address */
+	KUNWIND_NO_RULE = 4,		/* the object is known, and has no row for this address */
 	KUNWIND_REG_UNKNOWN = 5,	/* a rule needs a register that is not known */
 	KUNWIND_UNREADABLE = 6,		/* stack memory is absent or not the user's */
 	KUNWIND_CFA_STUCK = 7,		/* same frame twice; in 32-bit code: the CFA did not grow */
@@ -94,7 +94,7 @@ enum kunwind_trust {
 enum kunwind_object_state {
 	KUNWIND_OBJECT_PENDING = 0,	/* waits for its build, or is being built */
 	KUNWIND_OBJECT_READY = 1,	/* its table is in use */
-	KUNWIND_OBJECT_NO_CFI = 2,	/* no .eh_frame and no .debug_frame */
+	KUNWIND_OBJECT_NO_CFI = 2,	/* no CFI, no table of Go's linker, and no row from code */
 	KUNWIND_OBJECT_REFUSED = 3,	/* malformed or beyond a limit: see enum kunwind_build_error */
 	KUNWIND_OBJECT_FAILED = 4,	/* could not be read, no memory, or the build was stopped */
 };
@@ -112,7 +112,7 @@ enum kunwind_build_error {
 					 * open for writing */
 	KUNWIND_E_NOT_ELF = 3,		/* magic, class, machine, version */
 	KUNWIND_E_HEADER = 4,		/* ELF headers contradict each other */
-	KUNWIND_E_NO_CFI = 5,		/* no .eh_frame, no .debug_frame, and no table of Go's linker */
+	KUNWIND_E_NO_CFI = 5,		/* the same as KUNWIND_OBJECT_NO_CFI */
 	KUNWIND_E_TRUNCATED = 6,	/* record or section past the end */
 	KUNWIND_E_CIE = 7,		/* CIE pointer leads to no CIE, or to
 					 * one that is too long */

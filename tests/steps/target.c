@@ -28,6 +28,7 @@ static int file_read(void *file, u64 off, void *buf, size_t len)
 static void read_table(struct target_object *object)
 {
 	struct kunwind_section sections[2];
+	struct kunwind_code_gaps *gaps;
 	struct kunwind_elf *elf;
 	struct stat st;
 	u8 *data;
@@ -38,10 +39,15 @@ static void read_table(struct target_object *object)
 	object->build_error = kunwind_unwind_info_find(file_read, &object->fd, st.st_size, elf);
 	if (object->build_error)
 		return;
-	data = malloc(elf->eh_size + elf->debug_size);
+	data = malloc(elf->eh_size + elf->debug_size + 1);
 	if (!data)
 		err(1, "%s", object->path);
 	object->build_error = kunwind_unwind_info_read(file_read, &object->fd, elf, data);
+	if (!object->build_error)
+		object->build_error = kunwind_unwind_info_read_code(file_read, &object->fd, elf, data,
+								    NULL, NULL, NULL, &gaps);
+	if (!object->build_error)
+		object->build_error = kunwind_unwind_info_add_rows(elf, gaps, NULL, NULL, NULL, &data);
 	kunwind_elf_sections(elf, data, data + elf->eh_size, sections);
 	if (!object->build_error)	/* the vDSO follows all registers: builder.c */
 		object->build_error = kunwind_table_build(&sections[0],

@@ -51,7 +51,7 @@ static const struct frame_case cases[] = {
 
 /* Rules that no builder makes; they overwrite a table's rules. */
 static const struct kunwind_rule damaged[] = {
-	{ .kind = KUNWIND_RULE_CFA, .reg = KUNWIND_RA, .off = 24 },
+	{ .kind = KUNWIND_RULE_CFA, .reg = 2 * KUNWIND_RA, .off = 24 },
 	{ .kind = KUNWIND_RULE_CFA, .reg = 64 + KUNWIND_RSP, .off = 24 },
 	{ .kind = KUNWIND_RULE_FULL + 1, .reg = KUNWIND_RSP, .off = 24 },
 };

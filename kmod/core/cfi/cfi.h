@@ -50,6 +50,7 @@ struct kunwind_cie {
 	u8 encoding;			/* DW_EH_PE_* of the addresses in its FDEs */
 	bool sized;			/* z: its FDEs have length-prefixed augmentation data */
 	bool signal;			/* S: its FDEs are of signal frames */
+	bool from_code;		/* K: its FDEs were made from code (rows/code.h) */
 };
 
 struct kunwind_fde {

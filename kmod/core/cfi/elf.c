@@ -86,7 +86,7 @@ enum {
 	SEGMENT_EH_FRAME = 0x6474e550,
 	FLAG_X = 1,
 	SECTION_PROGBITS = 1, SECTION_RELA = 4, SECTION_NOTE = 7, SECTION_NOBITS = 8,
-	SECTION_ALLOC = 2, SECTION_COMPRESSED = 0x800,
+	SECTION_ALLOC = 2, SECTION_EXECINSTR = 4, SECTION_COMPRESSED = 0x800,
 	NOTE_BUILD_ID = 3,
 	DYNAMIC_PLTGOT = 3,
 };
@@ -488,6 +488,26 @@ static void section_other(struct parser *p, const struct section *s,
 	}
 }
 
+static void section_code(struct kunwind_elf *elf, const struct section *s)
+{
+	if (!(s->flags & SECTION_ALLOC) || !(s->flags & SECTION_EXECINSTR) || s->size > ~s->addr)
+		return;
+	elf->code_lo = min(elf->code_lo, s->addr);
+	elf->code_hi = max(elf->code_hi, s->addr + s->size);
+}
+
+/* The span of executable sections must lie in executable segments. */
+static void code_span(struct kunwind_elf *elf)
+{
+	if (elf->code_hi) {
+		elf->code_lo = max(elf->code_lo, elf->text_lo);
+		elf->code_hi = min(elf->code_hi, elf->text_hi);
+	} else {
+		elf->code_lo = elf->text_lo;
+		elf->code_hi = elf->text_hi;
+	}
+}
+
 /* Reads the section headers. Ignores all if place or number is invalid. */
 static enum kunwind_build_error sections_read(struct parser *p, bool *known)
 {
@@ -523,6 +543,7 @@ static enum kunwind_build_error sections_read(struct parser *p, bool *known)
 		}
 		if (!section_present(p, &s))
 			continue;
+		section_code(p->elf, &s);
 		section_go(p, &s, &name, &go);
 		section_other(p, &s, &name);
 	}
@@ -539,7 +560,7 @@ kunwind_elf_parse(kunwind_read_fn *read, void *file, u64 file_size, struct kunwi
 	bool known = false;
 
 	memset(elf, 0, sizeof(*elf));
-	elf->text_lo = ~0ULL;
+	elf->text_lo = elf->code_lo = ~0ULL;
 	err = header_read(&p);
 	if (!err)
 		err = segments_read(&p);
@@ -558,6 +579,7 @@ kunwind_elf_parse(kunwind_read_fn *read, void *file, u64 file_size, struct kunwi
 	err = sections_read(&p, &known);
 	if (err)
 		return err;
+	code_span(elf);
 	if (!known) {
 		elf->eh_addr = 0;
 		elf->eh_offset = 0;

@@ -42,6 +42,8 @@ struct kunwind_elf_load {
  * @text_section: ELF virtual address of .text; 0: not known
  * @rela_offset, @rela_size: of .rela.dyn, if the file has .gopclntab
  * @text_lo, @text_hi: span of all executable PT_LOADs, ELF virtual addresses
+ * @code_lo, @code_hi: within it, the span of all executable sections; without
+ *	section headers: the same
  * @text_base, @data_base: bases of DW_EH_PE_textrel (always 0) and of datarel
  *	(DT_PLTGOT, or 0)
  */
@@ -56,6 +58,7 @@ struct kunwind_elf {
 	bool fixed;			/* ET_EXEC: the bias is 0 */
 	u32 eh_fdes, search_nr;
 	u64 text_lo, text_hi;
+	u64 code_lo, code_hi;
 	u64 text_base, data_base;
 	u64 entry;			/* e_entry */
 	bool i386;			/* ELF-32 */

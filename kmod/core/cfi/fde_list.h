@@ -150,7 +150,7 @@ static inline u32 kunwind_fde_list_follow(const struct kunwind_fde_list *fdes,
 					  const struct kunwind_cie *cie)
 {
 	return cie->signal ? KUNWIND_ALL_REGS :
-	       fdes->keep | KUNWIND_REG(KUNWIND_RBP) | KUNWIND_REG(KUNWIND_RSP) |
+	       (cie->from_code ? 0 : fdes->keep) | KUNWIND_REG(KUNWIND_RBP) | KUNWIND_REG(KUNWIND_RSP) |
 	       KUNWIND_REG(KUNWIND_RA);
 }
 

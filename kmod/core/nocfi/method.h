@@ -46,6 +46,7 @@ enum kunwind_method {
 	KUNWIND_METHODS(KUNWIND_METHOD)
 #undef KUNWIND_METHOD
 	KUNWIND_BY_URETPROBE,	/* the kernel's list of return probes */
+	KUNWIND_BY_ROW,		/* a row that was made from code (rows/code.h) */
 	KUNWIND_NR_METHODS
 };
 
@@ -58,6 +59,7 @@ static __always_inline u8 kunwind_method_trust(enum kunwind_method method)
 		KUNWIND_METHODS(KUNWIND_METHOD)
 #undef KUNWIND_METHOD
 		KUNWIND_TRUST_URETPROBE,
+		KUNWIND_TRUST_CODE,
 	};
 
 	return trusts[method];

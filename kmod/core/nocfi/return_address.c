@@ -88,14 +88,17 @@ static struct kunwind_rule kunwind_walk_attr rule_of(struct kunwind_walk *walk, 
 
 bool kunwind_walk_attr kunwind_proof_covered(struct kunwind_walk *walk, u64 addr)
 {
-	return (rule_of(walk, addr).kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_NONE;
+	const struct kunwind_rule rule = rule_of(walk, addr);
+
+	return (rule.kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_NONE && !(rule.reg & KUNWIND_RULE_CODE);
 }
 
 bool kunwind_walk_attr kunwind_proof_uses_rbp(struct kunwind_walk *walk, u64 addr)
 {
 	struct kunwind_rule rule = rule_of(walk, addr);
 
-	return (rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_CFA && rule.reg == KUNWIND_RBP;
+	return (rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_CFA &&
+	       (rule.reg & ~KUNWIND_RULE_CODE) == KUNWIND_RBP;
 }
 
 /* Length in bytes of ff /2 (call through a register or memory) with this ModRM and SIB. */

@@ -45,21 +45,21 @@ static void put_uleb(struct kunwind_cfi_writer *w, u64 val)
 	} while (val);
 }
 
-u64 kunwind_cfi_write_cie(struct kunwind_cfi_writer *w, bool signal)
+u64 kunwind_cfi_write_cie(struct kunwind_cfi_writer *w, const char *augmentation)
 {
 	static const u8 head[] = { 0xff, 0xff, 0xff, 0xff, 1 };
 	static const u8 tail[] = {
-		0,	 1,	      0x78, KUNWIND_RA, /* alignments 1 and -8 */
+		1,	 0x78,	      KUNWIND_RA, /* alignments 1 and -8 */
 		CFA_DEF, KUNWIND_RSP, 8,    CFA_OFFSET | KUNWIND_RA,
 		1,
 	};
-	u32 len = sizeof(head) + signal + sizeof(tail);
+	const u32 letters = strlen(augmentation) + 1;
+	u32 len = sizeof(head) + letters + sizeof(tail);
 	const u64 place = w->size;
 
 	put(w, &len, sizeof(len));
 	put(w, head, sizeof(head));
-	if (signal)
-		put_byte(w, 'S');
+	put(w, augmentation, letters);
 	put(w, tail, sizeof(tail));
 	return place;
 }
@@ -164,7 +164,7 @@ void kunwind_cfi_write_row(struct kunwind_cfi_writer *w, u64 at, struct kunwind_
 	if (!w->fde)
 		fde_open(w, at);
 	if (row.how == old->how && row.rbp == old->rbp && row.reg == old->reg &&
-	    row.off == old->off)
+	    row.off == old->off && row.rbp_at == old->rbp_at)
 		return;
 	put_advance(w, at);
 	if (row.how != old->how) {
@@ -177,11 +177,11 @@ void kunwind_cfi_write_row(struct kunwind_cfi_writer *w, u64 at, struct kunwind_
 		put_byte(w, row.reg);
 		put_uleb(w, row.off);
 	}
-	if (row.rbp != old->rbp) {
+	if (row.rbp != old->rbp || row.rbp_at != old->rbp_at) {
 		switch (row.rbp) {
-		case KUNWIND_RBP_SAVED: /* at CFA - 16 */
+		case KUNWIND_RBP_SAVED:
 			put_byte(w, CFA_OFFSET | KUNWIND_RBP);
-			put_byte(w, 2);
+			put_uleb(w, row.rbp_at / 8);
 			break;
 		default:
 			put_byte(w, row.rbp == KUNWIND_RBP_SAME ? CFA_SAME : CFA_UNDEFINED);

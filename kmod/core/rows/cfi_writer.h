@@ -33,10 +33,11 @@ struct kunwind_written_exprs {
 
 struct kunwind_written_row {
 	u8 how; /* enum kunwind_written_how */
-	u8 rbp; /* enum kunwind_rbp_how; saved: at CFA - 16 */
+	u8 rbp; /* enum kunwind_rbp_how */
 	u8 reg; /* DWARF number */
 	u32 off;
 	const struct kunwind_written_exprs *exprs;
+	u32 rbp_at; /* KUNWIND_RBP_SAVED: it is at CFA - rbp_at, a multiple of 8; otherwise 0 */
 };
 
 struct kunwind_cfi_writer {
@@ -52,9 +53,9 @@ struct kunwind_cfi_writer {
 
 /*
  * Writes a CIE and returns its place: the CFA is rsp + 8, the return address at
- * CFA - 8, rbp unchanged. @signal: augmentation S.
+ * CFA - 8, rbp unchanged. @augmentation: letters without data.
  */
-u64 kunwind_cfi_write_cie(struct kunwind_cfi_writer *writer, bool signal);
+u64 kunwind_cfi_write_cie(struct kunwind_cfi_writer *writer, const char *augmentation);
 
 /*
  * Writes that @row holds from @at on. Addresses ascend. A row KUNWIND_WRITTEN_NONE

@@ -618,8 +618,8 @@ static enum kunwind_build_error go_rows(struct go *go)
 	u64 cie[2], i, last = 0;
 
 	header_read(go);
-	cie[0] = kunwind_cfi_write_cie(&go->writer, false);
-	cie[1] = kunwind_cfi_write_cie(&go->writer, true);
+	cie[0] = kunwind_cfi_write_cie(&go->writer, "");
+	cie[1] = kunwind_cfi_write_cie(&go->writer, "S");
 	for (i = 0; i < go->nr && !go->err; i++) {
 		if (function_get(go, i, &f)) {
 			if (f.start < last)

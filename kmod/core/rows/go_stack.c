@@ -43,7 +43,8 @@ struct kunwind_written_row kunwind_go_row_by_rsp(s64 distance, u8 rbp)
 	return (struct kunwind_written_row){ .how = KUNWIND_WRITTEN_CFA,
 					     .reg = KUNWIND_RSP,
 					     .off = distance + 8,
-					     .rbp = rbp };
+					     .rbp = rbp,
+					     .rbp_at = rbp == KUNWIND_RBP_SAVED ? 16 : 0 };
 }
 
 static bool by_register(const struct kunwind_insn *insn, u8 op)

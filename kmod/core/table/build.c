@@ -44,6 +44,15 @@
 #include "build.h"
 #include "rule.h"
 
+/* The rule of a row from code: a KUNWIND_RULE_CFA, because rows/ makes no others. */
+static struct kunwind_rule from_code(struct kunwind_rule rule)
+{
+	if ((rule.kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_CFA)
+		return (struct kunwind_rule){ .kind = KUNWIND_RULE_NONE };
+	rule.reg |= KUNWIND_RULE_CODE;
+	return rule;
+}
+
 /*
  * Makes the rows of FDE @a within [from, to). Runs its program to the end, so
  * that it finds the same registers as the first stage of a build in parts.
@@ -86,6 +95,10 @@ static enum kunwind_build_error fde_rows(struct kunwind_build *b, const struct k
 		if (likely(p->changed || !packed)) {
 			err = kunwind_rule_of(&b->pack, &p->row, slot->cie.signal,
 					      -(s32)kunwind_word(b->fdes.section->i386), &rule);
+			if (unlikely(slot->cie.from_code) && rule.kind)
+				rule = from_code(rule);
+			else
+				b->any_cfi |= rule.kind;
 			if (likely(!err))
 				err = kunwind_pack_row(&b->pack, max(p->from, from) - b->base, rule);
 			packed = true;
@@ -346,7 +359,7 @@ static enum kunwind_build_error build(struct kunwind_build *b, struct kunwind_ta
 		if (err)
 			return err;
 	} while (kunwind_build_again(b));
-	if (b->fdes.unread && kunwind_pack_empty(&b->pack))
+	if (b->fdes.unread && !b->any_cfi)
 		return b->fdes.unread;
 	head = (struct kunwind_table_stats){
 		.base = b->base,

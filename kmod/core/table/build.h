@@ -43,6 +43,7 @@ struct kunwind_build {
 	u64 base;
 	struct kunwind_budget budget;
 	u64 swept, early;	/* bytes of FDEs that this sweep ran; most for a cheap restart */
+	bool any_cfi;			/* some row is not from code */
 	u32 nr_active;
 	struct kunwind_active active[KUNWIND_MAX_NESTED];
 	struct kunwind_pack pack;

@@ -208,11 +208,6 @@ kunwind_pack_row(struct kunwind_pack *pack, u32 addr, struct kunwind_rule rule)
 	return KUNWIND_OK;
 }
 
-bool kunwind_pack_empty(const struct kunwind_pack *pack)
-{
-	return pack->nr_rules == 1 && !pack->rules[0];
-}
-
 enum kunwind_build_error kunwind_pack_full_rule(struct kunwind_pack *pack,
 						const struct kunwind_full_rule *full, u32 len,
 						s32 *index)

@@ -48,9 +48,6 @@ void kunwind_pack_reset(struct kunwind_pack *pack);
 enum kunwind_build_error __must_check
 kunwind_pack_row(struct kunwind_pack *pack, u32 addr, struct kunwind_rule rule);
 
-/* Returns true if there are rows and none has a rule. */
-bool kunwind_pack_empty(const struct kunwind_pack *pack);
-
 /*
  * Stores a full rule: @full and its entries, @len bytes. *index is its offset
  * in units of 8 bytes.

@@ -293,6 +293,14 @@ kunwind_slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow_step 
 	 * found by the address minus one, or for the trampoline itself, belongs
 	 * to that function. The cache does not keep this rule.
 	 */
+	if (unlikely(walk->distrust)) {
+		walk->distrust = false;
+		if (rule.reg & KUNWIND_RULE_CODE) {
+			end = kunwind_at_start(walk, addr + !exact, walk->regs.r[KUNWIND_RSP]);
+			reason = end ? KUNWIND_COMPLETE : KUNWIND_NO_RULE;
+			rule = (struct kunwind_rule){ .kind = KUNWIND_RULE_NONE };
+		}
+	}
 	trampoline = reason == KUNWIND_COMPLETE && !(rule.kind & KUNWIND_RULE_SIGNAL) &&
 		     (exact ? kunwind_proof_may_run_trampoline(walk->code) :
 			      kunwind_proof_may_be_trampoline(walk->code));
@@ -328,10 +336,12 @@ kunwind_slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow_step 
 	if ((rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_FULL)
 		return paid(walk, slow_full_rule(walk, table, rule.off, addr, keep, slow), slow);
 	/* No builder makes such a rule. A step by a cached rule does not check again. */
-	if (unlikely(rule.reg >= KUNWIND_RA || (rule.kind & KUNWIND_RULE_KIND) > KUNWIND_RULE_FULL)) {
+	if (unlikely((rule.reg & ~KUNWIND_RULE_CODE) >= KUNWIND_RA ||
+		     (rule.kind & KUNWIND_RULE_KIND) > KUNWIND_RULE_FULL)) {
 		slow->reason = KUNWIND_CORRUPT;
 		return SLOW_END;
 	}
-	set_entry(walk, addr, keep, rule, kunwind_after(table->keep), slow);
+	set_entry(walk, addr, keep, rule,
+		  kunwind_after(rule.reg & KUNWIND_RULE_CODE ? 0 : table->keep), slow);
 	return SLOW_RULE;
 }

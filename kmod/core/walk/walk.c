@@ -89,9 +89,10 @@ static noinline u64 kunwind_walk_attr first_address(struct kunwind_walk *walk)
 	walk->mem.id = READ_ONCE(walk->ranges->id);
 	if (kunwind_walk_rule(walk, regs->r[KUNWIND_RA], true, regs->r[KUNWIND_RSP], &rule, &table,
 			      &end) != KUNWIND_COMPLETE || end ||
-	    (rule.kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_CFA || rule.reg >= KUNWIND_RA)
+	    (rule.kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_CFA ||
+	    (rule.reg & ~KUNWIND_RULE_CODE) >= KUNWIND_RA)
 		return regs->r[KUNWIND_RSP];
-	return regs->r[kunwind_index(rule.reg, KUNWIND_RA)] + (s64)rule.off - 8;
+	return regs->r[kunwind_index(rule.reg & ~KUNWIND_RULE_CODE, KUNWIND_RA)] + (s64)rule.off - 8;
 }
 
 /* rbp is in state->bp, and not still on the stack: no user stack is in the upper half. */
@@ -231,19 +232,68 @@ static __always_inline void read_places(struct kunwind_walk *walk, struct walk_s
 		state->valid &= ~KUNWIND_SAVED_REGS;
 }
 
+/*
+ * Whether @word, the eight bytes before an address, ends with a call (Intel SDM, volume 2:
+ * e8, and ff /2 with each form of operand).
+ */
+static __always_inline bool follows_call(u64 word)
+{
+	const u8 one = word >> 56, two = word >> 48, three = word >> 40, four = word >> 32;
+	const u8 five = word >> 24, six = word >> 16, seven = word >> 8;
+
+	if (likely(five == 0xe8))
+		return true;
+	return (two == 0xff && ((one & 0xf8) == 0xd0 ||
+				((one & 0xf8) == 0x10 && one != 0x14 && one != 0x15))) ||
+	       (three == 0xff && (((two & 0xf8) == 0x50 && two != 0x54) || two == 0x14)) ||
+	       (four == 0xff && three == 0x54) ||
+	       (six == 0xff && (five == 0x15 || ((five & 0xf8) == 0x90 && five != 0x94))) ||
+	       (seven == 0xff && (six == 0x94 || six == 0x14));
+}
+
+/*
+ * Whether the return address that a KUNWIND_RULE_CODE has given follows a call. Then it
+ * counts the step, and sets the trust of the address; inside the window.
+ */
+static __always_inline bool trust_code(struct kunwind_walk *walk, struct walk_state *state)
+{
+	const u32 index = state->next - walk->addresses;
+	u64 word;
+
+	if (unlikely(!state->ra))
+		return false;
+	kunwind_mem_read(&walk->mem, word, state->ra - sizeof(word), no_call);
+	if (unlikely(!follows_call(word)))
+		return false;
+	if (index < walk->capacity) {
+		if (walk->trust)
+			walk->trust[index] = KUNWIND_TRUST_CODE;
+		kunwind_count_found(walk, index, KUNWIND_BY_ROW);
+	}
+	return true;
+no_call:
+	return false;
+}
+
 /* A step by a rule of a rare form; inside the window. */
 static __always_inline enum step rare_step(struct kunwind_walk *walk, struct walk_state *state,
 					   struct kunwind_rule rule, u64 after, bool noted)
 {
 	const u32 kind = rule.kind & KUNWIND_RULE_KIND;
+	const bool code = rule.reg & KUNWIND_RULE_CODE;
 	enum kunwind_reason reason;
 
+	rule.reg &= ~KUNWIND_RULE_CODE;
+	/* If such a rule gives no return address, other methods are tried. */
+	walk->distrust = code;
 	if (kind == KUNWIND_RULE_END && !ends_here(walk, rule, state->sp))
 		return forget_rule(state);
 	if (rule.reg == KUNWIND_RBP && !read_rbp(walk, state, noted))
-		return end_unreadable(walk, state);
+		return code ? forget_rule(state) : end_unreadable(walk, state);
 	if (!rare_cfa(walk, rule, state->next[-1], state->sp, state->bp, state->valid,
 		      &state->cfa, &reason)) {
+		if (code)
+			return forget_rule(state);
 		walk->unread[0] = state->sp;
 		return end_walk(walk, state, reason);
 	}
@@ -251,6 +301,12 @@ static __always_inline enum step rare_step(struct kunwind_walk *walk, struct wal
 	    (rule.reg != KUNWIND_RSP && rule.reg != KUNWIND_RBP))
 		state->notable = false;
 	kunwind_mem_read(&walk->mem, state->ra, state->cfa - 8, unreadable);
+	if (code) {
+		state->notable = false;
+		if (!trust_code(walk, state))
+			return forget_rule(state);
+		walk->distrust = false;
+	}
 	switch (rule.kind >> KUNWIND_RULE_RBP_SHIFT & 3) {
 	case KUNWIND_RBP_SAVED:
 		state->bp_at = state->cfa + (s64)rule.rbp;
@@ -261,14 +317,17 @@ static __always_inline enum step rare_step(struct kunwind_walk *walk, struct wal
 		break;
 	}
 	state->valid &= (u32)after;
-	if (unlikely(state->cfa <= state->sp) && goes_round(walk, state))
+	if (unlikely(state->cfa <= state->sp) && goes_round(walk, state)) {
+		if (code)
+			kunwind_discount(walk, state->next - walk->addresses);
 		return end_walk(walk, state, KUNWIND_CFA_STUCK);
+	}
 	state->addr = state->ra - !(rule.kind & KUNWIND_RULE_SIGNAL);
 	if (unlikely((u32)after & KUNWIND_AFTER_PLACES))
 		read_places(walk, state, after);
 	return STEP_DONE;
 unreadable:
-	return end_unreadable(walk, state);
+	return code ? forget_rule(state) : end_unreadable(walk, state);
 }
 
 /*
@@ -563,6 +622,7 @@ enum kunwind_reason kunwind_walk_attr kunwind_walk(struct kunwind_walk *walk)
 
 	walk->count = 0;
 	walk->range = NULL;
+	walk->distrust = false;
 	walk->mem.left = kunwind_budget(walk);
 	if (!walk->capacity)
 		return KUNWIND_BUFFER_FULL;

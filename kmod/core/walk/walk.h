@@ -32,9 +32,12 @@ enum kunwind_reason kunwind_walk_rule(struct kunwind_walk *walk, u64 addr, bool 
 static __always_inline void kunwind_count_found(struct kunwind_walk *walk, u32 index,
 						enum kunwind_method method)
 {
-	if (!walk->others)
-		memset(walk->found, 0, sizeof(walk->found));
-	else if (walk->found_at == index)
+	u32 i;
+
+	/* Not memset(), which may be a call: a window may be open. */
+	for (i = 0; !walk->others && i < ARRAY_SIZE(walk->found); i++)
+		WRITE_ONCE(walk->found[i], 0);
+	if (walk->others && walk->found_at == index)
 		walk->found[walk->found_by]--;
 	walk->others = true;
 	walk->found[method]++;

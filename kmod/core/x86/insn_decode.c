@@ -267,6 +267,7 @@ static __always_inline bool decode(struct kunwind_mem *mem, bool i386, const u8 
 		if (mod != 3) {
 			size = mod == 1 ? 1 : mod == 2 || rm == 5 ? 4 : 0;
 			if (rm == 4) {
+				insn->sib = p[n];
 				if (mod == 0 && (p[n] & 7) == 5)
 					size = 4;
 				insn->on_rsp = p[n] == 0x24 && !insn->rm_high && !insn->index_high &&
@@ -352,4 +353,11 @@ bool kunwind_walk_attr kunwind_insn_next(struct kunwind_text *text, u64 at,
 		return false;
 	text->used += insn->length;
 	return true;
+}
+
+bool kunwind_insn_decode(const u8 *code, struct kunwind_insn *insn)
+{
+	struct kunwind_mem mem = { .left = KUNWIND_BUDGET };
+
+	return decode(&mem, false, code, insn);
 }

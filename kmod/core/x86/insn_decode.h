@@ -14,6 +14,7 @@ struct kunwind_insn {
 				 * operand (APX); 5 to 7: more of VEX and EVEX; 8 to 10: XOP */
 	u8 op;
 	u8 modrm;		/* 0 if there is none */
+	u8 sib;			/* 0 if there is none */
 	bool has_modrm;
 	bool wide;		/* REX.W; in 32-bit code: no prefix 66 (16 bits) */
 	u8 reg_high, rm_high;	/* R and B of REX or VEX; bit 1: of REX2 or EVEX (registers 16 to 31) */
@@ -61,5 +62,11 @@ bool kunwind_insn_next(struct kunwind_text *text, u64 at, struct kunwind_insn *i
  * register @number (insn_writes.c). Any context.
  */
 bool kunwind_insn_writes_more(const struct kunwind_insn *insn, u8 number);
+
+/*
+ * Decodes the instruction at @code. 8 * KUNWIND_TEXT_BEHIND bytes after the first must be
+ * readable. Any context. Returns false if the instruction is not known.
+ */
+bool kunwind_insn_decode(const u8 *code, struct kunwind_insn *insn);
 
 #endif /* _KUNWIND_INSN_DECODE_H */

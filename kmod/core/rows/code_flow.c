@@ -1,0 +1,632 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * code_flow.c - where the CFA is at each instruction of some code; see code_flow.h
+ *
+ * Three facts are sought for each instruction: how far below the CFA are rsp, rbp, and
+ * the word that has the caller's rbp. Each instruction relates the facts before it to
+ * those after it (insn_effect.h). So one known fact gives those of its neighbours, in
+ * both directions: what follows, what jumps lead to, and what leads there.
+ *
+ * Known facts to begin with:
+ *   a function's entry	rsp is 8 below the CFA, rbp is the caller's
+ *   a return		the same
+ *
+ * Where two ways give different distances of rsp, at least one of them is wrong: all
+ * instructions that are connected to this place by known steps lose the fact. So a
+ * function whose code was misread, or which does what no compiler does, gets no
+ * rows. A different rbp is no contradiction: then rbp is not known after this
+ * place.
+ *
+ * A call mostly returns with the same rsp and rbp. It may also never return, and the
+ * next instruction belongs to something else; or the called function removes its
+ * arguments. So what a call leads to is only tried: if a contradiction follows, the trial
+ * is undone. The same holds for code that nothing seems to lead to: it may be a
+ * function that is only called by pointer, or a case of a switch, to which an indirect
+ * jump of the same function leads. Of a trial, those instructions are kept from which it
+ * arrives where the distance of rsp was already known, and is the same. For a case of a
+ * switch, an indirect jump with the distance of the first one is such a place, too
+ * (interpreters): what reads a callee-saved register that it has not written
+ * is no function's beginning.
+ *
+ * Task context. Uses only the caller's memory.
+ */
+#include "code_flow.h"
+
+#define UNKNOWN	   KUNWIND_FLOW_UNKNOWN
+#define LOST	   KUNWIND_FLOW_LOST
+#define SAME	   KUNWIND_FLOW_SAME
+#define TRIAL_WORK 32 /* steps of trials for each instruction */
+#define TRIAL_ROUNDS 8 /* over the trail */
+#define INSIDE_INSNS 8 /* of a block that are looked at */
+#define RESCHED	   4096 /* steps */
+
+/* What is known at a function's entry, and at its return. */
+static const struct kunwind_flow_state entry = { 8, SAME, SAME, UNKNOWN, UNKNOWN };
+static const struct kunwind_flow_state at_return = { 8, UNKNOWN, UNKNOWN, SAME, SAME };
+static const struct kunwind_flow_state nothing = { UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN };
+
+/*
+ * Which calls a trial follows. A function may begin at a multiple of 16, and the call
+ * before it may never return.
+ */
+enum followed_calls { NO_CALLS, MOST_CALLS, ALL_CALLS };
+
+static bool known(s32 distance)
+{
+	return distance > SAME;
+}
+
+/* A sum of distances. */
+static s32 distance_of(s64 sum)
+{
+	return sum > -KUNWIND_FLOW_MOST && sum < KUNWIND_FLOW_MOST ? sum : LOST;
+}
+
+/* @base + @change, where @base may not be known. */
+static s32 moved(s32 base, s64 change)
+{
+	return known(base) ? distance_of(base + change) : base;
+}
+
+/* ------------------------------------------------------ one instruction */
+
+/* Where the instruction reads or writes the saved rbp. @sp: before or after it, see insn_effect.h. */
+static s32 place(s32 sp, const struct kunwind_insn_effect *e)
+{
+	return moved(sp, -(s64)e->at);
+}
+
+/* What is known of rbp: what leads to an instruction counts more than what relies on it. */
+static s32 either(s32 led, s32 needed)
+{
+	return led == UNKNOWN ? needed : led;
+}
+
+/* What is known after an instruction. */
+static struct kunwind_flow_state after(const struct kunwind_insn_effect *e,
+				       const struct kunwind_flow_state *in)
+{
+	const s32 bp = either(in->bp, in->need_bp), slot = either(in->slot, in->need_slot);
+	struct kunwind_flow_state out = { in->sp, bp, slot, UNKNOWN, UNKNOWN };
+	s32 at;
+
+	switch (e->rsp) {
+	case KUNWIND_RSP_ADD:
+		out.sp = moved(in->sp, -(s64)e->off);
+		break;
+	case KUNWIND_RSP_FROM_RBP:
+		out.sp = known(bp) ? moved(bp, -(s64)e->off) : UNKNOWN;
+		break;
+	case KUNWIND_RSP_SET:
+		out.sp = UNKNOWN;
+		break;
+	default:
+		out.sp = LOST;
+	}
+	switch (e->rbp) {
+	case KUNWIND_RBP_FROM_RSP:
+		out.bp = place(in->sp, e);
+		break;
+	case KUNWIND_RBP_STORED:
+		if (bp == SAME && slot == SAME)
+			out.slot = place(out.sp, e);
+		break;
+	case KUNWIND_RBP_LOADED:
+	case KUNWIND_RBP_LEFT:
+		at = e->rbp == KUNWIND_RBP_LEFT ? bp : place(in->sp, e);
+		if (at == UNKNOWN || slot == UNKNOWN) {
+			out.bp = UNKNOWN;
+			out.slot = UNKNOWN;
+		} else if (known(at) && at == slot) {
+			out.bp = SAME;
+			out.slot = SAME;
+		} else {
+			out.bp = LOST;
+		}
+		break;
+	case KUNWIND_RBP_WRITTEN:
+		out.bp = LOST;
+		break;
+	}
+	return out;
+}
+
+/* What is known before an instruction from what is known after it. @sp: before it, if known. */
+static struct kunwind_flow_state before(const struct kunwind_insn_effect *e,
+					const struct kunwind_flow_state *out, s32 sp)
+{
+	struct kunwind_flow_state in = { UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN };
+	s32 at;
+
+	if (e->rsp == KUNWIND_RSP_ADD)
+		in.sp = moved(out->sp, e->off);
+	in.need_slot = out->need_slot;
+	switch (e->rbp) {
+	case KUNWIND_RBP_KEPT:
+		in.need_bp = out->need_bp;
+		if (e->rsp == KUNWIND_RSP_FROM_RBP && known(out->sp))
+			in.need_bp = moved(out->sp, e->off);
+		break;
+	case KUNWIND_RBP_STORED:
+		in.need_bp = out->need_bp;
+		in.need_slot = UNKNOWN;
+		/* What follows loads the caller's rbp from there. */
+		if (known(out->need_slot) && out->need_slot == place(out->sp, e))
+			in.need_bp = SAME;
+		break;
+	case KUNWIND_RBP_FROM_RSP:
+		if (known(out->need_bp))
+			in.sp = moved(out->need_bp, e->at);
+		break;
+	case KUNWIND_RBP_LOADED:
+		at = place(known(sp) ? sp : in.sp, e);
+		if (out->need_bp == SAME)
+			in.need_slot = known(at) ? at : UNKNOWN;
+		break;
+	case KUNWIND_RBP_LEFT:
+		at = known(out->sp) ? moved(out->sp, e->off) : UNKNOWN;
+		in.need_bp = at;
+		in.need_slot = out->need_bp == SAME ? at : UNKNOWN;
+		break;
+	}
+	return in;
+}
+
+/* ------------------------------------------------------------- the queue */
+
+static void enqueue(struct kunwind_code_flow *f, u32 i)
+{
+	if (f->insns[i].flags & KUNWIND_INSN_QUEUED)
+		return;
+	f->insns[i].flags |= KUNWIND_INSN_QUEUED;
+	f->queue[f->queued++] = i;
+}
+
+/* Notes the state before a trial changes it. */
+static bool note(struct kunwind_code_flow *f, u32 i)
+{
+	if (!f->trial)
+		return true;
+	if (f->tried == KUNWIND_FLOW_TRAIL) {
+		f->failed = true;
+		return false;
+	}
+	f->trail[f->tried++] = (struct kunwind_flow_change){ i, f->insns[i].state };
+	if (!(f->insns[i].flags & KUNWIND_INSN_TRIED) && known(f->insns[i].state.sp))
+		f->insns[i].flags |= KUNWIND_INSN_GOOD;
+	f->insns[i].flags |= KUNWIND_INSN_TRIED;
+	return true;
+}
+
+static s32 merge(s32 old, s32 new)
+{
+	return new == UNKNOWN || new == old ? old : old == UNKNOWN ? new : LOST;
+}
+
+/*
+ * @state was found at instruction @i, by instruction @from (or KUNWIND_NO_INSN), which leads
+ * there, or to which @i leads.
+ */
+static void found(struct kunwind_code_flow *f, u32 from, u32 i,
+		  const struct kunwind_flow_state *state, bool backward)
+{
+	struct kunwind_flow_insn *insn = &f->insns[i];
+	struct kunwind_flow_state to = insn->state;
+
+	to.sp = merge(to.sp, state->sp);
+	to.bp = merge(to.bp, state->bp);
+	to.slot = merge(to.slot, state->slot);
+	to.need_bp = merge(to.need_bp, state->need_bp);
+	to.need_slot = merge(to.need_slot, state->need_slot);
+	if (f->trial && from != KUNWIND_NO_INSN && !backward && known(state->sp) &&
+	    insn->state.sp == state->sp &&
+	    (!(insn->flags & KUNWIND_INSN_TRIED) || insn->flags & KUNWIND_INSN_GOOD))
+		f->insns[from].flags |= KUNWIND_INSN_GOOD;
+	if (!memcmp(&to, &insn->state, sizeof(to)))
+		return;
+	/* No compiled code has rsp above the return address. */
+	if (f->trial && ((to.sp == LOST && known(insn->state.sp)) ||
+			 (known(to.sp) && to.sp < entry.sp) ||
+			 (known(to.bp) && known(to.need_bp) && to.bp != to.need_bp))) {
+		f->failed = true;
+		return;
+	}
+	if (!note(f, i))
+		return;
+	insn->state = to;
+	enqueue(f, i);
+}
+
+/* Whether the next instruction in memory follows. */
+static bool flows_on(const struct kunwind_code_flow *f, u32 i)
+{
+	const u8 flow = f->insns[i].effect.flow;
+
+	return i + 1 < f->nr && !(f->insns[i + 1].flags & KUNWIND_INSN_BEGINS) &&
+	       (flow == KUNWIND_FLOW_NEXT || flow == KUNWIND_FLOW_BRANCH);
+}
+
+/*
+ * After a call, in a trial. If the distance is known to be another, the call does not return.
+ * A function that has nothing on its stack does not call, but every function begins so.
+ */
+static void call_returns(struct kunwind_code_flow *f, u32 i)
+{
+	const struct kunwind_flow_insn *insn = &f->insns[i], *next = insn + 1;
+	const struct kunwind_flow_state out = after(&insn->effect, &insn->state);
+
+	if (i + 1 == f->nr || next->flags & (KUNWIND_INSN_BEGINS | KUNWIND_INSN_ENTRY))
+		return;
+	if (insn->state.sp == entry.sp || next->flags & KUNWIND_INSN_FOREIGN ||
+	    (known(next->state.sp) ? next->state.sp != insn->state.sp :
+				     f->calls < ALL_CALLS && next->flags & KUNWIND_INSN_ALIGNED))
+		return;
+	found(f, i, i + 1, &out, false);
+}
+
+/* Tells instruction @before_i, which leads to @i, what is known at @i. */
+static void lead_back(struct kunwind_code_flow *f, u32 i, u32 before_i,
+		      const struct kunwind_flow_state *state)
+{
+	const struct kunwind_flow_insn *insn = &f->insns[before_i];
+	struct kunwind_flow_state in = before(&insn->effect, state, insn->state.sp);
+
+	found(f, i, before_i, &in, true);
+}
+
+/* Pays for a step. False: the trial has failed, or may take no more steps. */
+static bool take_step(struct kunwind_code_flow *f)
+{
+	if (!(++f->steps % RESCHED))
+		kunwind_resched();
+	if (!f->trial)
+		return true;
+	if (f->failed || !f->work)
+		return false;
+	f->work--;
+	return true;
+}
+
+/* The first jump to instruction @i or a later one. */
+static u32 first_jump(const struct kunwind_code_flow *f, u32 i)
+{
+	u32 low = 0, high = f->nr_jumps;
+
+	while (low < high) {
+		const u32 mid = low + (high - low) / 2;
+
+		if (f->insns[f->jumps[mid]].target < i)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/* Tells the neighbours of an instruction what is known there. */
+static void spread(struct kunwind_code_flow *f, u32 i)
+{
+	const struct kunwind_flow_insn *insn = &f->insns[i];
+	const struct kunwind_flow_state state = insn->state;
+	const struct kunwind_flow_state out = after(&insn->effect, &state);
+	u32 j;
+
+	if (flows_on(f, i))
+		found(f, i, i + 1, &out, false);
+	if (insn->target != KUNWIND_NO_INSN && insn->effect.flow != KUNWIND_FLOW_CALL)
+		found(f, i, insn->target, &out, false);
+	if (f->trial && f->calls && insn->effect.flow == KUNWIND_FLOW_CALL)
+		call_returns(f, i);
+	if (f->dispatch && insn->effect.flow == KUNWIND_FLOW_ANY && state.sp == f->dispatch_sp)
+		f->insns[i].flags |= KUNWIND_INSN_GOOD;
+	/* a tail call */
+	if (insn->flags & KUNWIND_INSN_TAIL && insn->target == KUNWIND_NO_INSN &&
+	    state.sp == entry.sp && either(state.bp, state.need_bp) == SAME)
+		f->insns[i].flags |= KUNWIND_INSN_GOOD;
+	if (i && flows_on(f, i - 1))
+		lead_back(f, i, i - 1, &state);
+	if (!insn->targeted)
+		return;
+	for (j = first_jump(f, i); j < f->nr_jumps && f->insns[f->jumps[j]].target == i; j++) {
+		if (!take_step(f))
+			return;
+		lead_back(f, i, f->jumps[j], &state);
+	}
+}
+
+static void run(struct kunwind_code_flow *f)
+{
+	while (f->queued) {
+		const u32 i = f->queue[--f->queued];
+
+		f->insns[i].flags &= ~KUNWIND_INSN_QUEUED;
+		if (take_step(f))
+			spread(f, i);
+	}
+}
+
+/* ---------------------------------------------------------------- trials */
+
+/* Whether an instruction that the trial has reached leads to a good one. */
+static bool leads_to_good(const struct kunwind_code_flow *f, u32 i)
+{
+	const u8 both = KUNWIND_INSN_TRIED | KUNWIND_INSN_GOOD;
+	const struct kunwind_flow_insn *insn = &f->insns[i];
+	const bool call = f->calls && insn->effect.flow == KUNWIND_FLOW_CALL && i + 1 < f->nr &&
+			  !(insn[1].flags & KUNWIND_INSN_BEGINS);
+
+	/* Nothing was compared after an instruction that sets rsp. */
+	if (insn->effect.rsp == KUNWIND_RSP_SET)
+		return false;
+	return ((call || flows_on(f, i)) && (insn[1].flags & both) == both) ||
+	       (insn->target != KUNWIND_NO_INSN && (f->insns[insn->target].flags & both) == both);
+}
+
+/* Marks what leads to good instructions. The trail is mostly in the order of the flow. */
+static void find_good(struct kunwind_code_flow *f)
+{
+	u32 round, j;
+	bool more = true;
+
+	for (round = 0; more && round < TRIAL_ROUNDS; round++) {
+		more = false;
+		for (j = f->tried; j-- > 0;) {
+			struct kunwind_flow_insn *insn = &f->insns[f->trail[j].insn];
+
+			if (!(insn->flags & KUNWIND_INSN_GOOD) && leads_to_good(f, f->trail[j].insn)) {
+				insn->flags |= KUNWIND_INSN_GOOD;
+				more = true;
+			}
+		}
+	}
+	f->work -= min(f->work, (u64)round * f->tried);
+}
+
+/*
+ * Assumes @state at instruction @i. Follows @calls, and keeps what is good. Returns
+ * whether the assumption is kept.
+ */
+static bool trial(struct kunwind_code_flow *f, u32 i, const struct kunwind_flow_state *state,
+		  enum followed_calls calls)
+{
+	bool good, kept;
+	u32 j;
+
+	f->trial = true;
+	f->calls = calls;
+	f->failed = false;
+	f->tried = 0;
+	found(f, KUNWIND_NO_INSN, i, state, false);
+	run(f);
+	if (!f->failed && f->work)
+		find_good(f);
+	good = !f->failed && f->work;
+	kept = good && f->insns[i].flags & KUNWIND_INSN_GOOD;
+	for (j = f->tried; j-- > 0;) {
+		struct kunwind_flow_insn *insn = &f->insns[f->trail[j].insn];
+
+		if (!good || !(insn->flags & KUNWIND_INSN_GOOD))
+			insn->state = f->trail[j].state;
+	}
+	for (j = f->tried; j-- > 0;)
+		f->insns[f->trail[j].insn].flags &= ~(KUNWIND_INSN_TRIED | KUNWIND_INSN_GOOD);
+	f->trial = false;
+	return kept;
+}
+
+static bool try(struct kunwind_code_flow *f, u32 i, const struct kunwind_flow_state *state)
+{
+	u32 calls = ALL_CALLS;
+
+	/* With fewer calls, it fails less, but it also confirms less. */
+	do {
+		if (trial(f, i, state, calls))
+			return true;
+	} while (f->failed && calls--);
+	return false;
+}
+
+/* Whether the code at @i relies on a callee-saved register: it is within a function. */
+static bool inside(const struct kunwind_code_flow *f, u32 i)
+{
+	u32 named = 0, n;
+
+	for (n = 0; n < INSIDE_INSNS && i < f->nr; n++, i++) {
+		const struct kunwind_insn_effect *e = &f->insns[i].effect;
+
+		if (e->read & ~named)
+			return true;
+		named |= e->named;
+		if (e->flow != KUNWIND_FLOW_NEXT && e->flow != KUNWIND_FLOW_BRANCH)
+			break;
+	}
+	return false;
+}
+
+/*
+ * Tries what may be a function that is called by pointer only, or a case of the switch
+ * to which @jump leads. Returns whether it is a function.
+ */
+static bool try_beginning(struct kunwind_code_flow *f, u32 i, const struct kunwind_flow_insn *jump)
+{
+	if (f->insns[i].targeted || f->insns[i].state.sp != UNKNOWN)
+		return false;
+	if (try(f, i, &entry))
+		return true;
+	if (jump && jump->state.sp >= entry.sp) {
+		f->dispatch = jump->state.sp > entry.sp && inside(f, i);
+		f->dispatch_sp = jump->state.sp;
+		try(f, i, &jump->state);
+		f->dispatch = false;
+	}
+	return false;
+}
+
+/* Tries to go on after the call @i. */
+static void try_call(struct kunwind_code_flow *f, u32 i, const struct kunwind_flow_insn *jump)
+{
+	const struct kunwind_flow_insn *insn = &f->insns[i], *next = insn + 1;
+	struct kunwind_flow_state state = after(&insn->effect, &insn->state);
+
+	if (i + 1 == f->nr || next->flags & (KUNWIND_INSN_BEGINS | KUNWIND_INSN_ENTRY))
+		return;
+	if (state.sp == entry.sp ||
+	    (known(next->state.sp) && known(state.sp) && next->state.sp != state.sp))
+		return;
+	if (known(state.sp) && next->state.sp != LOST) {
+		bool kept;
+
+		f->dispatch = jump && jump->state.sp > entry.sp && inside(f, i + 1);
+		f->dispatch_sp = jump ? jump->state.sp : 0;
+		kept = try(f, i + 1, &state);
+		f->dispatch = false;
+		if (kept)
+			return;
+	}
+	/* The called function may have removed its arguments. rbp is the same. */
+	state.sp = UNKNOWN;
+	if (known(state.bp))
+		try(f, i + 1, &state);
+}
+
+static void try_all(struct kunwind_code_flow *f)
+{
+	const struct kunwind_flow_insn *jump = NULL;
+	u32 i;
+
+	for (i = 0; i < f->nr; i++) {
+		const struct kunwind_flow_insn *insn = &f->insns[i];
+
+		if (insn->flags & KUNWIND_INSN_ENTRY ||
+		    (insn->flags & KUNWIND_INSN_BEGINS && try_beginning(f, i, jump)))
+			jump = NULL;
+		if (insn->effect.flow == KUNWIND_FLOW_ANY && (!jump || known(insn->state.sp)))
+			jump = insn;
+		if (insn->effect.flow == KUNWIND_FLOW_CALL)
+			try_call(f, i, jump);
+	}
+}
+
+/* ----------------------------------------------------------------- set up */
+
+static u32 insn_at(const struct kunwind_code_flow *f, s64 at)
+{
+	u32 low = 0, high = f->nr;
+
+	while (low < high) {
+		const u32 mid = low + (high - low) / 2;
+
+		if (f->insns[mid].at < at)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < f->nr && f->insns[low].at == at ? low : KUNWIND_NO_INSN;
+}
+
+/* Sorts jumps by target: heap sort, which needs no memory. */
+static void sift(struct kunwind_code_flow *f, u32 root, u32 nr)
+{
+	u32 *jumps = f->jumps, child;
+
+	while ((child = 2 * root + 1) < nr) {
+		const u32 value = jumps[root];
+
+		if (child + 1 < nr && f->insns[jumps[child]].target < f->insns[jumps[child + 1]].target)
+			child++;
+		if (f->insns[value].target >= f->insns[jumps[child]].target)
+			return;
+		jumps[root] = jumps[child];
+		jumps[child] = value;
+		root = child;
+	}
+}
+
+static void sort_jumps(struct kunwind_code_flow *f)
+{
+	u32 i;
+
+	for (i = f->nr_jumps / 2; i-- > 0;)
+		sift(f, i, f->nr_jumps);
+	for (i = f->nr_jumps; i-- > 1;) {
+		const u32 last = f->jumps[i];
+
+		f->jumps[i] = f->jumps[0];
+		f->jumps[0] = last;
+		sift(f, 0, i);
+	}
+}
+
+static void link(struct kunwind_code_flow *f)
+{
+	static const struct kunwind_flow_state lost = { LOST, LOST, LOST, UNKNOWN, UNKNOWN };
+	u32 i;
+
+	f->nr_jumps = 0;
+	for (i = 0; i < f->nr; i++) {
+		struct kunwind_flow_insn *insn = &f->insns[i];
+		const u8 flow = insn->effect.flow;
+		s64 to;
+
+		insn->state = nothing;
+		insn->target = KUNWIND_NO_INSN;
+		if (flow != KUNWIND_FLOW_BRANCH && flow != KUNWIND_FLOW_JUMP)
+			continue;
+		to = (s64)insn->at + insn->length + insn->effect.distance;
+		insn->target = insn_at(f, to);
+		if (insn->target != KUNWIND_NO_INSN)
+			f->jumps[f->nr_jumps++] = i;
+	}
+	sort_jumps(f);
+	for (i = 0; i < f->nr; i++)
+		if (f->insns[i].targeted)
+			f->insns[i].flags |= KUNWIND_INSN_FOREIGN;
+	for (i = 0; i < f->nr_jumps; i++) {
+		f->insns[f->insns[f->jumps[i]].target].targeted = true;
+		f->insns[f->insns[f->jumps[i]].target].flags &= ~KUNWIND_INSN_FOREIGN;
+	}
+	/* A jump into the middle of an instruction: one of the two was misread. */
+	for (i = 0; i < f->nr; i++) {
+		const struct kunwind_flow_insn *insn = &f->insns[i];
+		const u8 flow = insn->effect.flow;
+		const s64 to = (s64)insn->at + insn->length + insn->effect.distance;
+		u32 low = 0, high = f->nr;
+
+		if ((flow != KUNWIND_FLOW_BRANCH && flow != KUNWIND_FLOW_JUMP) ||
+		    insn->target != KUNWIND_NO_INSN || to < 0)
+			continue;
+		while (high - low > 1) {
+			const u32 mid = low + (high - low) / 2;
+
+			if (f->insns[mid].at <= to)
+				low = mid;
+			else
+				high = mid;
+		}
+		if (f->insns[low].at > to || to >= (s64)f->insns[low].at + f->insns[low].length)
+			continue;
+		found(f, KUNWIND_NO_INSN, i, &lost, false);
+		found(f, KUNWIND_NO_INSN, low, &lost, false);
+	}
+}
+
+void kunwind_code_flow_solve(struct kunwind_code_flow *f)
+{
+	u32 i;
+
+	f->trial = f->dispatch = false;
+	f->queued = 0;
+	f->work = (u64)TRIAL_WORK * f->nr;
+	link(f);
+	for (i = 0; i < f->nr; i++)
+		if (f->insns[i].flags & KUNWIND_INSN_ENTRY)
+			found(f, KUNWIND_NO_INSN, i, &entry, false);
+	run(f);
+	for (i = 0; i < f->nr; i++)
+		if (f->insns[i].effect.flow == KUNWIND_FLOW_RETURN)
+			found(f, KUNWIND_NO_INSN, i, &at_return, true);
+	run(f);
+	/* The second round knows what the first one has found behind. */
+	try_all(f);
+	try_all(f);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * code_flow.h - where the CFA is at each instruction of some code (code_flow.c)
+ */
+#ifndef _KUNWIND_CODE_FLOW_H
+#define _KUNWIND_CODE_FLOW_H
+
+#include "../x86/insn_effect.h"
+
+/*
+ * Distances below the CFA, in bytes.
+ */
+#define KUNWIND_FLOW_UNKNOWN (-0x7fffffff) /* nothing is known yet */
+#define KUNWIND_FLOW_LOST    (-0x7ffffffe) /* different values were found, or one that is not known */
+#define KUNWIND_FLOW_SAME    (-0x7ffffffd) /* bp: rbp is the caller's; slot: it is not saved */
+#define KUNWIND_FLOW_MOST    (1 << 28) /* no frame is as large */
+
+/* What is known before an instruction. */
+struct kunwind_flow_state {
+	s32 sp; /* of rsp; 8 at a function's entry */
+	s32 bp; /* of rbp, from what leads here */
+	s32 slot; /* of the word that has the caller's rbp, from what leads here */
+	s32 need_bp, need_slot; /* the same, from what follows and relies on it */
+};
+
+#define KUNWIND_INSN_ENTRY 1 /* a function begins here */
+#define KUNWIND_INSN_ALIGNED 2 /* at a multiple of 16, where most compilers put entries */
+#define KUNWIND_INSN_BEGINS 4 /* the instruction before it is not known, or does not flow into it */
+#define KUNWIND_INSN_TAIL 16 /* it jumps to a function's entry */
+/* private to code_flow.c */
+#define KUNWIND_INSN_QUEUED 32
+#define KUNWIND_INSN_FOREIGN 8 /* a jump leads here, but only from other code */
+#define KUNWIND_INSN_TRIED 64 /* the current trial has changed its state */
+#define KUNWIND_INSN_GOOD 128 /* and leads to where the distance of rsp was known, and is the same */
+
+#define KUNWIND_NO_INSN	     (~0U)
+
+struct kunwind_flow_insn {
+	u32 at; /* bytes from the start of the code */
+	u8 flags;
+	u8 length;
+	bool targeted; /* a jump leads here, maybe from other code */
+	struct kunwind_insn_effect effect;
+	u32 target; /* number of the instruction to which it jumps, or KUNWIND_NO_INSN */
+	struct kunwind_flow_state state; /* before the instruction */
+};
+
+struct kunwind_flow_change {
+	u32 insn;
+	struct kunwind_flow_state state; /* before the change */
+};
+
+/*
+ * The caller allocates all arrays: insns, jumps and queue have @room elements, trail
+ * has KUNWIND_FLOW_TRAIL. It sets nr and, for each instruction, at, length, flags,
+ * targeted and effect.
+ */
+#define KUNWIND_FLOW_TRAIL 4096
+struct kunwind_code_flow {
+	struct kunwind_flow_insn *insns; /* in ascending order */
+	u32 *jumps; /* instructions that jump to another of them, by target */
+	u32 *queue;
+	struct kunwind_flow_change *trail;
+	u32 nr, room;
+	/* private */
+	u32 nr_jumps, queued, tried;
+	u64 work; /* steps that trials may still take */
+	u32 steps; /* taken so far */
+	bool trial; /* one is under way */
+	u8 calls; /* which calls it follows */
+	bool dispatch; /* an indirect jump at this distance of rsp confirms it: */
+	s32 dispatch_sp;
+	bool failed; /* the trial has found a contradiction */
+};
+
+/**
+ * kunwind_code_flow_solve() - find the state before each instruction
+ *
+ * Task context. Time is linear in flow->nr, except for a logarithm.
+ */
+void kunwind_code_flow_solve(struct kunwind_code_flow *flow);
+
+#endif /* _KUNWIND_CODE_FLOW_H */

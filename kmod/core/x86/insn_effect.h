@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * insn_effect.h - what an instruction of x86-64 does to rsp, rbp and rip
+ *
+ * Source: Intel SDM, volume 2. What is not known to keep rsp or rbp counts as a write
+ * of a value that is not known.
+ */
+#ifndef _KUNWIND_INSN_EFFECT_H
+#define _KUNWIND_INSN_EFFECT_H
+
+#include "insn_decode.h"
+
+/* Which instruction comes next. */
+enum kunwind_flow {
+	KUNWIND_FLOW_NEXT, /* the next one in memory */
+	KUNWIND_FLOW_CALL, /* the next one, if the called function returns */
+	KUNWIND_FLOW_BRANCH, /* the next one, or the one at the distance */
+	KUNWIND_FLOW_JUMP, /* the one at the distance */
+	KUNWIND_FLOW_ANY, /* jmp through a register or a table */
+	KUNWIND_FLOW_RETURN,
+	KUNWIND_FLOW_STOP, /* none of this function: hlt, ud2, int3, iret, a PLT stub's jmp */
+};
+
+enum kunwind_rsp_effect {
+	KUNWIND_RSP_ADD, /* rsp += off */
+	KUNWIND_RSP_FROM_RBP, /* rsp = rbp + off */
+	KUNWIND_RSP_SET, /* rsp = a value that does not depend on rsp */
+	KUNWIND_RSP_MOVED, /* rsp = a value that depends on rsp: and, sub %rax, %rsp */
+};
+
+enum kunwind_rbp_effect {
+	KUNWIND_RBP_KEPT,
+	KUNWIND_RBP_FROM_RSP, /* rbp = rsp + at */
+	KUNWIND_RBP_STORED, /* the word at rsp + at = rbp; for push, rsp after it */
+	KUNWIND_RBP_LOADED, /* rbp = the word at rsp + at; for pop, rsp before it */
+	KUNWIND_RBP_LEFT, /* leave: rbp = the word at rbp, before rsp is set */
+	KUNWIND_RBP_WRITTEN, /* rbp = a value that is not known */
+};
+
+struct kunwind_insn_effect {
+	u8 flow; /* enum kunwind_flow */
+	u8 rsp; /* enum kunwind_rsp_effect */
+	u8 rbp; /* enum kunwind_rbp_effect */
+	s32 off; /* bytes */
+	s32 at; /* bytes */
+	s32 distance; /* FLOW_BRANCH, _JUMP, direct FLOW_CALL: from the next instruction */
+	bool direct; /* FLOW_CALL: the distance is known */
+	u16 named; /* bits of the callee-saved registers that it names, by ModRM's numbers */
+	u16 read; /* those of them that are the base of an address, or the source of a mov */
+};
+
+/* Any context. 64-bit code only. */
+void kunwind_insn_effect(const struct kunwind_insn *insn, struct kunwind_insn_effect *effect);
+
+#endif /* _KUNWIND_INSN_EFFECT_H */
