@@ -84,16 +84,14 @@ static u32 bit_of(const struct code *c, u64 addr)
 		       gap[low].before + (addr - gap[low].start) : ~0U;
 }
 
-static bool is_target(const u8 *bits, const struct code_piece *p, u32 off)
+static bool has_bit(const u8 *bits, u32 bit)
 {
-	const u32 bit = p->bit + off;
-
 	return bits[bit / 8] >> bit % 8 & 1;
 }
 
 static bool is_called(const struct code *c, const struct code_piece *p, u32 off)
 {
-	return is_target(c->called, p, off);
+	return has_bit(c->called, p->bit + off);
 }
 
 static void note_target(const struct code *c, u8 *bits, u64 target)
@@ -165,7 +163,7 @@ static bool jumps_to_function(const struct code *c, const struct code_piece *p, 
 {
 	const u32 bit = bit_of(c, p->at + end + (s64)e->distance);
 
-	return bit != ~0U && c->called[bit / 8] >> bit % 8 & 1;
+	return bit != ~0U && has_bit(c->called, bit);
 }
 
 /*
@@ -204,7 +202,7 @@ static u32 decode_piece(struct code *c, const struct code_piece *p)
 		}
 		*to = (struct kunwind_flow_insn){ .at = off, .length = insn.length };
 		kunwind_insn_effect(&insn, &to->effect);
-		to->targeted = is_target(c->jumped, p, off);
+		to->targeted = has_bit(c->jumped, p->bit + off);
 		if (to->effect.flow == KUNWIND_FLOW_JUMP &&
 		    jumps_to_function(c, p, off + insn.length, &to->effect))
 			to->flags |= KUNWIND_INSN_TAIL;
@@ -241,8 +239,8 @@ static bool is_distance(s32 distance)
 
 static struct kunwind_written_row row_of(const struct kunwind_flow_state *state)
 {
-	const s32 bp = state->bp == KUNWIND_FLOW_UNKNOWN ? state->need_bp : state->bp;
-	const s32 slot = state->slot == KUNWIND_FLOW_UNKNOWN ? state->need_slot : state->slot;
+	const s32 bp = kunwind_flow_either(state->bp, state->need_bp);
+	const s32 slot = kunwind_flow_either(state->slot, state->need_slot);
 	struct kunwind_written_row row = { .how = KUNWIND_WRITTEN_CFA, .rbp = KUNWIND_RBP_UNKNOWN };
 
 	if (is_distance(bp)) {

@@ -76,17 +76,12 @@ static s32 place(s32 sp, const struct kunwind_insn_effect *e)
 	return moved(sp, -(s64)e->at);
 }
 
-/* What is known of rbp: what leads to an instruction counts more than what relies on it. */
-static s32 either(s32 led, s32 needed)
-{
-	return led == UNKNOWN ? needed : led;
-}
-
 /* What is known after an instruction. */
 static struct kunwind_flow_state after(const struct kunwind_insn_effect *e,
 				       const struct kunwind_flow_state *in)
 {
-	const s32 bp = either(in->bp, in->need_bp), slot = either(in->slot, in->need_slot);
+	const s32 bp = kunwind_flow_either(in->bp, in->need_bp);
+	const s32 slot = kunwind_flow_either(in->slot, in->need_slot);
 	struct kunwind_flow_state out = { in->sp, bp, slot, UNKNOWN, UNKNOWN };
 	s32 at;
 
@@ -313,7 +308,7 @@ static void spread(struct kunwind_code_flow *f, u32 i)
 
 	if (flows_on(f, i))
 		found(f, i, i + 1, &out, false);
-	if (insn->target != KUNWIND_NO_INSN && insn->effect.flow != KUNWIND_FLOW_CALL)
+	if (insn->target != KUNWIND_NO_INSN)
 		found(f, i, insn->target, &out, false);
 	if (f->trial && f->calls && insn->effect.flow == KUNWIND_FLOW_CALL)
 		call_returns(f, i);
@@ -321,7 +316,7 @@ static void spread(struct kunwind_code_flow *f, u32 i)
 		f->insns[i].flags |= KUNWIND_INSN_GOOD;
 	/* a tail call */
 	if (insn->flags & KUNWIND_INSN_TAIL && insn->target == KUNWIND_NO_INSN &&
-	    state.sp == entry.sp && either(state.bp, state.need_bp) == SAME)
+	    state.sp == entry.sp && kunwind_flow_either(state.bp, state.need_bp) == SAME)
 		f->insns[i].flags |= KUNWIND_INSN_GOOD;
 	if (i && flows_on(f, i - 1))
 		lead_back(f, i, i - 1, &state);
@@ -509,6 +504,7 @@ static void try_all(struct kunwind_code_flow *f)
 
 /* ----------------------------------------------------------------- set up */
 
+/* Returns the number of the instruction that has a byte at @at, or KUNWIND_NO_INSN. */
 static u32 insn_at(const struct kunwind_code_flow *f, s64 at)
 {
 	u32 low = 0, high = f->nr;
@@ -516,12 +512,12 @@ static u32 insn_at(const struct kunwind_code_flow *f, s64 at)
 	while (low < high) {
 		const u32 mid = low + (high - low) / 2;
 
-		if (f->insns[mid].at < at)
+		if (f->insns[mid].at <= at)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	return low < f->nr && f->insns[low].at == at ? low : KUNWIND_NO_INSN;
+	return low && at - f->insns[low - 1].at < f->insns[low - 1].length ? low - 1 : KUNWIND_NO_INSN;
 }
 
 /* Sorts jumps by target: heap sort, which needs no memory. */
@@ -557,56 +553,47 @@ static void sort_jumps(struct kunwind_code_flow *f)
 	}
 }
 
-static void link(struct kunwind_code_flow *f)
+/* Finds out where the jump @i leads. */
+static void link_jump(struct kunwind_code_flow *f, u32 i)
 {
 	static const struct kunwind_flow_state lost = { LOST, LOST, LOST, UNKNOWN, UNKNOWN };
+	struct kunwind_flow_insn *insn = &f->insns[i];
+	const s64 to = (s64)insn->at + insn->length + insn->effect.distance;
+	const u32 target = insn_at(f, to);
+
+	if (target == KUNWIND_NO_INSN)
+		return;
+	if (f->insns[target].at == to) {
+		insn->target = target;
+		f->jumps[f->nr_jumps++] = i;
+		return;
+	}
+	/* A jump into the middle of an instruction: one of the two was misread. */
+	found(f, KUNWIND_NO_INSN, i, &lost, false);
+	found(f, KUNWIND_NO_INSN, target, &lost, false);
+}
+
+static void link(struct kunwind_code_flow *f)
+{
 	u32 i;
 
 	f->nr_jumps = 0;
 	for (i = 0; i < f->nr; i++) {
-		struct kunwind_flow_insn *insn = &f->insns[i];
-		const u8 flow = insn->effect.flow;
-		s64 to;
-
-		insn->state = nothing;
-		insn->target = KUNWIND_NO_INSN;
-		if (flow != KUNWIND_FLOW_BRANCH && flow != KUNWIND_FLOW_JUMP)
-			continue;
-		to = (s64)insn->at + insn->length + insn->effect.distance;
-		insn->target = insn_at(f, to);
-		if (insn->target != KUNWIND_NO_INSN)
-			f->jumps[f->nr_jumps++] = i;
+		f->insns[i].state = nothing;
+		f->insns[i].target = KUNWIND_NO_INSN;
 	}
-	sort_jumps(f);
-	for (i = 0; i < f->nr; i++)
+	for (i = 0; i < f->nr; i++) {
+		const u8 flow = f->insns[i].effect.flow;
+
+		if (flow == KUNWIND_FLOW_BRANCH || flow == KUNWIND_FLOW_JUMP)
+			link_jump(f, i);
 		if (f->insns[i].targeted)
 			f->insns[i].flags |= KUNWIND_INSN_FOREIGN;
+	}
+	sort_jumps(f);
 	for (i = 0; i < f->nr_jumps; i++) {
 		f->insns[f->insns[f->jumps[i]].target].targeted = true;
 		f->insns[f->insns[f->jumps[i]].target].flags &= ~KUNWIND_INSN_FOREIGN;
-	}
-	/* A jump into the middle of an instruction: one of the two was misread. */
-	for (i = 0; i < f->nr; i++) {
-		const struct kunwind_flow_insn *insn = &f->insns[i];
-		const u8 flow = insn->effect.flow;
-		const s64 to = (s64)insn->at + insn->length + insn->effect.distance;
-		u32 low = 0, high = f->nr;
-
-		if ((flow != KUNWIND_FLOW_BRANCH && flow != KUNWIND_FLOW_JUMP) ||
-		    insn->target != KUNWIND_NO_INSN || to < 0)
-			continue;
-		while (high - low > 1) {
-			const u32 mid = low + (high - low) / 2;
-
-			if (f->insns[mid].at <= to)
-				low = mid;
-			else
-				high = mid;
-		}
-		if (f->insns[low].at > to || to >= (s64)f->insns[low].at + f->insns[low].length)
-			continue;
-		found(f, KUNWIND_NO_INSN, i, &lost, false);
-		found(f, KUNWIND_NO_INSN, low, &lost, false);
 	}
 }
 

@@ -23,6 +23,12 @@ struct kunwind_flow_state {
 	s32 need_bp, need_slot; /* the same, from what follows and relies on it */
 };
 
+/* What is known of rbp: what leads to an instruction counts more than what relies on it. */
+static inline s32 kunwind_flow_either(s32 led, s32 needed)
+{
+	return led == KUNWIND_FLOW_UNKNOWN ? needed : led;
+}
+
 #define KUNWIND_INSN_ENTRY 1 /* a function begins here */
 #define KUNWIND_INSN_ALIGNED 2 /* at a multiple of 16, where most compilers put entries */
 #define KUNWIND_INSN_BEGINS 4 /* the instruction before it is not known, or does not flow into it */

@@ -19,7 +19,6 @@
  * jmp. Task context. Stack: 250 bytes.
  */
 #include "../nocfi/code_analysis.h"
-#include "../walk/mem.h"
 #include "../x86/insn_decode.h"
 #include "go_stack.h"
 
@@ -218,15 +217,13 @@ struct kunwind_written_row kunwind_go_stack_row(const struct kunwind_go_stack *s
 
 bool kunwind_go_decode(const u8 *code, u32 len, struct kunwind_insn *insn)
 {
-	struct kunwind_mem mem = { .left = KUNWIND_BUDGET };
-	struct kunwind_text text = { .mem = &mem,
-				     .left = 1,
-				     .read = sizeof(u64) * KUNWIND_TEXT_WORDS };
+	/* @code may end here; the decoder may read behind it */
+	u8 bytes[8 * (KUNWIND_TEXT_WORDS + KUNWIND_TEXT_BEHIND)] = {};
 
 	if (!len || *code == 0xcc) /* padding */
 		return false;
-	memcpy(text.words, code, min(len, text.read));
-	return kunwind_insn_next(&text, 0, insn) && insn->length <= len;
+	memcpy(bytes, code, min(len, 8U * KUNWIND_TEXT_WORDS));
+	return kunwind_insn_decode(bytes, insn) && insn->length <= len;
 }
 
 u32 kunwind_go_stack_step(struct kunwind_go_stack *s, const u8 *code, u32 len, s64 distance,
