@@ -41,34 +41,48 @@ static int add(void *data, u64 addr, struct kunwind_rule rule)
 
 static struct kunwind_code_gaps gaps;
 
-/* The rows of @size bytes at AT, as text. */
-static const char *rows_of(const u8 *bytes, size_t size)
+/* Makes @size bytes at AT the only gap. gaps.code is to be freed. */
+static void code_is(const u8 *bytes, size_t size)
 {
-	struct kunwind_section section = { .debug = true, .min_fdes = ~0U, .lo = AT, .hi = AT + size };
-	struct kunwind_table *table;
-	enum kunwind_build_error err;
-	u8 *data;
-	u64 len;
-
-	end = text;
-	*text = 0;
 	gaps.nr = 1;
 	gaps.bytes = size;
 	gaps.gap[0] = (struct kunwind_code_gap){ AT, AT + size, 0, 0 };
 	gaps.code = calloc(1, size + 64);
 	memcpy(gaps.code, bytes, size);
-	err = kunwind_code_rows(&gaps, NULL, 0, NULL, NULL, &data, &len);
+}
+
+/* The table of @size bytes at AT; NULL: there are no rows, or *err. */
+static struct kunwind_table *table_of(const u8 *bytes, size_t size, enum kunwind_build_error *err)
+{
+	struct kunwind_section section = { .debug = true, .min_fdes = ~0U, .lo = AT, .hi = AT + size };
+	struct kunwind_table *table = NULL;
+	u8 *data;
+	u64 len;
+
+	code_is(bytes, size);
+	*err = kunwind_code_rows(&gaps, NULL, 0, NULL, NULL, &data, &len);
 	free(gaps.code);
-	if (err)
-		return kunwind_build_error_name(err);
-	if (!data)
-		return "none";
+	if (*err || !data)
+		return NULL;
 	section.data = data;
 	section.size = len;
-	err = kunwind_table_build(&section, 0, 1 << 20, NULL, NULL, &table);
+	*err = kunwind_table_build(&section, 0, 64 << 20, NULL, NULL, &table);
 	kunwind_free(data);
+	return table;
+}
+
+/* The rows of @size bytes at AT, as text. */
+static const char *rows_of(const u8 *bytes, size_t size)
+{
+	enum kunwind_build_error err;
+	struct kunwind_table *table = table_of(bytes, size, &err);
+
+	end = text;
+	*text = 0;
 	if (err)
 		return kunwind_build_error_name(err);
+	if (!table)
+		return "none";
 	kunwind_table_for_each(table, add, NULL);
 	kunwind_table_free(table);
 	return text;
@@ -194,12 +208,8 @@ static void test_pieces(void)
 	static u8 code[NR_FUNCTIONS * FUNCTION];
 	const u32 next = FUNCTION - CALL_AT - 5;
 	u32 i, j, bad = 0;
-	struct kunwind_section section = {
-		.debug = true, .min_fdes = ~0U, .lo = AT, .hi = AT + sizeof(code),
-	};
+	enum kunwind_build_error err;
 	struct kunwind_table *table;
-	u8 *data;
-	u64 len;
 
 	for (i = 0; i < NR_FUNCTIONS; i++) {
 		u8 *at = code + i * FUNCTION;
@@ -211,17 +221,8 @@ static void test_pieces(void)
 		memcpy(at + CALL_AT + 1, &next, sizeof(next));
 		memcpy(at + CALL_AT + 5, "\xeb\xfe\x90", 3); /* jmp to itself */
 	}
-	gaps.nr = 1;
-	gaps.bytes = sizeof(code);
-	gaps.gap[0] = (struct kunwind_code_gap){ AT, AT + sizeof(code), 0, 0 };
-	gaps.code = calloc(1, sizeof(code) + 64);
-	memcpy(gaps.code, code, sizeof(code));
-	if (kunwind_code_rows(&gaps, NULL, 0, NULL, NULL, &data, &len) || !data)
-		return (void)tap_ok(false, "more code than one piece: rows");
-	free(gaps.code);
-	section.data = data;
-	section.size = len;
-	if (kunwind_table_build(&section, 0, 64 << 20, NULL, NULL, &table))
+	table = table_of(code, sizeof(code), &err);
+	if (!table)
 		return (void)tap_ok(false, "more code than one piece: a table");
 	for (i = 1; i < NR_FUNCTIONS; i++)
 		for (j = 0; j <= CALL_AT; j++)
@@ -229,7 +230,6 @@ static void test_pieces(void)
 			       (!j || j % 3 == 1);
 	tap_ok(!bad, "more code than one piece: each function has its rows (%u not)", bad);
 	kunwind_table_free(table);
-	kunwind_free(data);
 }
 
 static bool stop(void *data)
@@ -244,11 +244,7 @@ static void test_abort(void)
 	u8 *data;
 	u64 len;
 
-	gaps.nr = 1;
-	gaps.bytes = leaf_end - leaf;
-	gaps.gap[0] = (struct kunwind_code_gap){ AT, AT + gaps.bytes, 0, 0 };
-	gaps.code = calloc(1, gaps.bytes + 64);
-	memcpy(gaps.code, leaf, gaps.bytes);
+	code_is(leaf, leaf_end - leaf);
 	tap_ok(kunwind_code_rows(&gaps, NULL, 0, stop, &calls, &data, &len) == KUNWIND_E_ABORTED &&
 	       !data && !len && calls, "abort() stops the analysis, and nothing is returned");
 	tap_ok(!kunwind_code_rows(&gaps, (const u8 *)"12345678", 8, NULL, NULL, &data, &len) && len > 8 &&
