@@ -140,6 +140,7 @@ struct kunwind_table_stats {
 	u32 needed;		/* callee-saved registers (besides rbp) that some CFA needs */
 	u32 nr_parts, parts_built; /* of a table in parts. Its nr_rows, nr_rules and nr_full
 				 * count the built parts only; bytes also counts the directory */
+	u64 entry;		/* e_entry of the ELF file; 0: none */
 	bool i386;		/* its rules are of 32-bit code */
 };
 
@@ -154,6 +155,7 @@ struct kunwind_section {
 	u64 addr;		/* ELF virtual address of data[0] */
 	u64 text_base, data_base; /* for DW_EH_PE_textrel/datarel; 0 if unknown */
 	u64 lo, hi;		/* executable addresses of the object: [lo, hi) */
+	u64 entry;		/* e_entry of the ELF file; 0: none */
 	u32 min_fdes;		/* a zero length ends the section only after this many FDEs */
 	bool open_end;		/* size is an upper bound: bytes that are no record end the section,
 				 * too, after min_fdes FDEs */

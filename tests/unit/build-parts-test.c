@@ -47,6 +47,8 @@ static void test_object(const char *path, u32 part_fdes)
 	tap_ok(ps.nr_parts == ps.parts_built && ps.nr_fdes == ws.nr_fdes && ps.base == ws.base &&
 	       ps.span == ws.span && ps.keep == ws.keep && ps.needed == ws.needed,
 	       "parts: %s: the table has the FDEs, span and registers of the whole one", name);
+	tap_ok(o.elf.entry == ws.entry && o.elf.entry == ps.entry,
+	       "parts: %s: both tables have the entry point", name);
 	/* parts repeat rules, and each has its own head */
 	tap_ok(part_fdes < 1024 || ps.bytes < ws.bytes + ws.bytes / 8 + 256ULL * ps.nr_parts,
 	       "parts: %s: size is near that of the whole table: %llu and %llu bytes",

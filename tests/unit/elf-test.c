@@ -322,13 +322,15 @@ static void test_debug(void)
 			continue;
 		memset(section, 0xee, sizeof(section));
 		kunwind_elf_sections(&elf, image.data + 0x500, image.data + 0x600, section);
-		tap_ok(section[0].lo == 0x2000 && section[0].debug == !elf.eh_size &&
+		tap_ok(section[0].lo == 0x2000 && section[0].entry == 0x2010 &&
+		       section[0].debug == !elf.eh_size &&
 		       section[0].open_end == (elf.eh_size == 0xb00) &&
 		       section[0].size == (elf.eh_size ? elf.eh_size : elf.debug_size),
 		       ".debug_frame, %s: the first section is the right one", debug_cases[i].name);
 		if (elf.eh_size && elf.debug_size)
 			tap_ok(section[0].more == &section[1] && section[1].debug &&
-			       section[1].size == 0x40 && section[1].data == image.data + 0x600,
+			       section[1].size == 0x40 && section[1].data == image.data + 0x600 &&
+			       section[1].entry == 0x2010,
 			       ".debug_frame, %s: the second section is .debug_frame", debug_cases[i].name);
 	}
 	free(image.data);

@@ -8,6 +8,7 @@
  * valid instruction.
  */
 #include "../../kmod/core/nocfi/outermost.h"
+#include "../../kmod/core/table/table.h"
 #include "../../kmod/core/walk/mem.h"
 #include "eh.h"
 #include "tap.h"
@@ -151,6 +152,8 @@ static void test_cases(void)
 
 static void test_points(void)
 {
+	struct kunwind_table table = { };
+	struct kunwind_range range = { .start = INTERP, .end = INTERP + SIZE, .table = &table };
 	const u64 header = ENTRY;
 	u32 i;
 
@@ -170,6 +173,19 @@ static void test_points(void)
 	ranges.entry = PROG;
 	ranges.interpreter = INTERP + SIZE;
 	tap_ok(at(PROG + 2, 0), "outermost: the interpreter's ELF header cannot be read");
+	table = (struct kunwind_table){ .entry = SIZE + ENTRY };
+	range.bias = INTERP + SIZE;
+	walk.range = &range;
+	tap_ok(!at(INTERP + SIZE + ENTRY, 0) && at(INTERP + SIZE + SIZE + ENTRY, 0),
+	       "outermost: the interpreter's first instruction, by its table; no memory is read");
+	ranges.interpreter = INTERP;
+	tap_ok(!at(INTERP + SIZE + SIZE + ENTRY, 0) && at(INTERP + ENTRY + 2, 0),
+	       "outermost: the table of another object does not give the interpreter's entry point");
+	range.bias = INTERP;
+	table.entry = 0;
+	tap_ok(at(INTERP + ENTRY + 2, 0), "outermost: the table has no entry point, the header is read");
+	range.table = NULL;
+	tap_ok(at(INTERP + ENTRY + 2, 0), "outermost: without a table, the header is read");
 	ranges.entry_sp = 0;
 	tap_ok(!at(PROG + 2, 0), "not outermost: the first stack pointer is not known");
 
@@ -183,6 +199,12 @@ static void test_points(void)
 	       "outermost: 32-bit code up to 96 bytes after the program's entry point");
 	tap_ok(at(INTERP + ENTRY, 0) && at(INTERP + ENTRY + 96, 0) && !at(INTERP + ENTRY + 97, 0),
 	       "outermost: 32-bit code up to 96 bytes after the interpreter's entry point");
+	range = (struct kunwind_range){ .bias = INTERP, .table = &table };
+	table.entry = 2 * ENTRY;
+	walk.range = &range;
+	tap_ok(!at(INTERP + ENTRY, 0) && at(INTERP + 2 * ENTRY, 0),
+	       "outermost: 32-bit code after the interpreter's entry point, by its table");
+	walk.range = NULL;
 	tap_ok(!at(PROG, 8) && !at(PROG, -97), "not outermost: 32-bit code with another stack pointer");
 
 	/* at most 512 instructions are read; the budget pays for each */

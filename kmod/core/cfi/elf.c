@@ -599,7 +599,7 @@ void kunwind_elf_sections(const struct kunwind_elf *elf, const u8 *eh, const u8 
 			.data = eh, .size = elf->eh_size, .addr = elf->eh_addr,
 			.text_base = elf->text_base, .data_base = elf->data_base,
 			.lo = elf->text_lo, .hi = elf->text_hi, .min_fdes = elf->eh_fdes,
-			.open_end = elf->eh_fdes != ~0U, .i386 = elf->i386,
+			.open_end = elf->eh_fdes != ~0U, .entry = elf->entry, .i386 = elf->i386,
 		};
 		if (!elf->debug_size)
 			return;
@@ -608,6 +608,6 @@ void kunwind_elf_sections(const struct kunwind_elf *elf, const u8 *eh, const u8 
 	}
 	*more = (struct kunwind_section){
 		.data = debug, .size = elf->debug_size, .debug = true, .min_fdes = ~0U,
-		.lo = elf->text_lo, .hi = elf->text_hi, .i386 = elf->i386,
+		.lo = elf->text_lo, .hi = elf->text_hi, .entry = elf->entry, .i386 = elf->i386,
 	};
 }

@@ -29,6 +29,7 @@
  * Bounds: MOST_INSNS instructions for each of the two entry points. Any
  * context, NMI included; kunwind_deps.h reads memory. Stack: 750 bytes.
  */
+#include "../table/table.h"
 #include "../walk/mem.h"
 #include "../x86/insn_decode.h"
 #include "code_analysis.h"
@@ -169,17 +170,36 @@ static bool kunwind_walk_attr begins(struct kunwind_mem *mem, u64 start, u64 sta
 	}
 }
 
+/*
+ * The interpreter's entry point; 0: not known. A program that has just begun has not
+ * touched the page of its interpreter's ELF header, so a walk cannot read the header.
+ * The table of the interpreter's file has the address, too.
+ */
+static u64 kunwind_walk_attr interpreter_entry(struct kunwind_walk *walk)
+{
+	const u64 base = walk->ranges->interpreter;
+	const struct kunwind_range *range = walk->range;
+	const struct kunwind_table *table = range ? READ_ONCE(range->table) : NULL;
+	u64 entry;
+
+	if (!base)
+		return 0;
+	barrier();	/* as in kunwind_walk_rule() */
+	if (table && table->entry && range->bias == base)
+		return base + table->entry;
+	if (!(walk->i386 ? kunwind_read_word32(&walk->mem, base + EHDR_ENTRY, &entry) :
+			   kunwind_read_word(&walk->mem, base + EHDR_ENTRY, &entry)))
+		return 0;
+	return base + entry;
+}
+
 /* Decide by the distance from the entry point: ld.so's _start is that long. */
 static bool kunwind_walk_attr started_i386(struct kunwind_walk *walk, u64 ip)
 {
-	const struct kunwind_ranges *ranges = walk->ranges;
-	u64 entry;
+	const u64 interpreter = interpreter_entry(walk), entry = walk->ranges->entry;
 
-	if (ranges->interpreter &&
-	    kunwind_read_word32(&walk->mem, ranges->interpreter + EHDR_ENTRY, &entry) &&
-	    ip - ranges->interpreter - entry <= MOST_BYTES_I386)
-		return true;
-	return ranges->entry && ip - ranges->entry <= MOST_BYTES_I386;
+	return (interpreter && ip - interpreter <= MOST_BYTES_I386) ||
+	       (entry && ip - entry <= MOST_BYTES_I386);
 }
 
 static bool kunwind_walk_attr near_entry_sp(const struct kunwind_ranges *ranges, u64 sp)
@@ -190,15 +210,14 @@ static bool kunwind_walk_attr near_entry_sp(const struct kunwind_ranges *ranges,
 bool kunwind_walk_attr kunwind_at_start(struct kunwind_walk *walk, u64 ip, u64 sp)
 {
 	const struct kunwind_ranges *ranges = walk->ranges;
-	u64 entry;
+	u64 interpreter;
 
 	if (!near_entry_sp(ranges, sp))
 		return false;
 	if (walk->i386)
 		return started_i386(walk, ip);
-	if (ranges->interpreter &&
-	    kunwind_read_word(&walk->mem, ranges->interpreter + EHDR_ENTRY, &entry) &&
-	    begins(&walk->mem, ranges->interpreter + entry, ranges->entry_sp, ip, sp))
+	interpreter = interpreter_entry(walk);
+	if (interpreter && begins(&walk->mem, interpreter, ranges->entry_sp, ip, sp))
 		return true;
 	return ranges->entry && begins(&walk->mem, ranges->entry, ranges->entry_sp, ip, sp);
 }

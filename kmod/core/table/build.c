@@ -367,6 +367,7 @@ static enum kunwind_build_error build(struct kunwind_build *b, struct kunwind_ta
 		.nr_fdes = b->fdes.nr,
 		.keep = b->fdes.keep,
 		.needed = b->fdes.program.needed & kunwind_saved_regs(b->fdes.section->i386),
+		.entry = b->fdes.section->entry,
 		.i386 = b->fdes.section->i386,
 	};
 	/* free all else before the table is written beside its draft */

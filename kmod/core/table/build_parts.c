@@ -101,6 +101,7 @@ static enum kunwind_build_error first_stage(struct kunwind_build_parts *s, u32 p
 	s->table->nr_fdes = b->fdes.nr;
 	s->table->keep = b->fdes.keep;
 	s->table->needed = b->fdes.program.needed & kunwind_saved_regs(s->section[0].i386);
+	s->table->entry = s->section[0].entry;
 	s->table->i386 = s->section[0].i386;
 	s->table->bytes = kunwind_alloc_size(s->table, size);
 	return KUNWIND_OK;

@@ -495,6 +495,7 @@ kunwind_pack_finish(struct kunwind_pack *pack, const struct kunwind_table_stats 
 		.nr_full = pack->nr_full,
 		.nr_fdes = head->nr_fdes,
 		.needed = head->needed,
+		.entry = head->entry,
 		.i386 = head->i386,
 		.top_shift = shift,
 		.top_round = round,

@@ -277,6 +277,7 @@ void kunwind_table_stats(const struct kunwind_table *table, struct kunwind_table
 		.bytes = table->bytes,
 		.keep = table->keep,
 		.needed = table->needed,
+		.entry = table->entry,
 		.i386 = table->i386,
 	};
 	if (!parts)

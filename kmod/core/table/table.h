@@ -76,6 +76,7 @@ struct kunwind_table {
 	u32 nr_full;
 	u32 nr_fdes;
 	u32 needed;
+	u64 entry;		/* e_entry of the ELF file; 0: none */
 	bool i386;
 	u8 top_shift, top_round;
 	u64 bytes;
