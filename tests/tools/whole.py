@@ -19,7 +19,7 @@ TOOLS = os.path.join(HERE, "../../tools")
 KUNWIND = os.path.join(TOOLS, "build/kunwind")
 THREAD = (100, 101, "app")
 MOST = 4096
-COMPLETE, NO_RULE, NOT_READY = 0, 4, 10         # enum kunwind_reason
+COMPLETE, NO_RULE, NOT_READY, NO_TABLE = 0, 4, 10, 11         # enum kunwind_reason
 REGISTERS, CFI, SIGNAL, CODE, SCAN = 0, 1, 3, 4, 6       # enum kunwind_trust
 READ = [("fd", "s32")]
 IDS = iter(range(1, 1000000))
@@ -224,6 +224,7 @@ def test_ends(work):
     pair(90, three, three, number=9000000, defines=False)    # its definition is lost
     # the first walk could not read the stack, and the next one could
     pair(100, three[:2], three, reason=NOT_READY)
+    pair(110, three, three[:2], trust=[REGISTERS, CFI, SCAN], reason=NO_TABLE)
     path = os.path.join(work, "ends")
     trace.write(path)
     events = shown(path)
@@ -240,10 +241,12 @@ def test_ends(work):
     same("trust of the frames", events[8][2], ["registers", "signal", "cfi"])
     same("kunwind_callstack without its definition: the stack before it says nothing", events[9][1:],
          (three, [""] * 3, None))
+    same("a guess follows, and the walk ended for want of a rule: the reason is the walk's", events[11][1:],
+         (three[:2], ["registers", "cfi"], "no_table"))
     same("more frames than kunwind_callstack has: no reason", events[10][1:], (three, [""] * 3, None))
     report = json.loads(run(KUNWIND, "report", "--json", path))["trace"]
     same("report: complete stacks are those that the trace calls complete",
-         (report["stacks"], report["stacks_complete"], report["stack_ends_recorded"]), (10, 3, True))
+         (report["stacks"], report["stacks_complete"], report["stack_ends_recorded"]), (11, 3, True))
     summary = run(KUNWIND, "show", "--summary", "--tsv", path)
     check("show --summary: the same share", "summary\tcomplete\t4\n" in summary, summary)
     text = run(KUNWIND, "report", path)

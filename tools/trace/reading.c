@@ -193,8 +193,12 @@ static void take(struct kunwind_reading *reading, struct kunwind_event_stack *st
 	memcpy(reading->address, whole->address, nr * sizeof(*reading->address));
 	stack->nr = nr;
 	stack->trust = whole->trust;
-	/* tracers get only the frames before the first guess */
-	stack->reason = nr == whole->nr ? whole->reason : KUNWIND_NO_RULE;
+	/*
+	 * Tracers get only the frames before the first guess. The stack ends there for
+	 * want of a rule; of the three reasons for that, "kunwind status" counts the walk's.
+	 */
+	stack->reason = nr == whole->nr || kunwind_reason_without_rule(whole->reason) ?
+				whole->reason : KUNWIND_NO_RULE;
 }
 
 static size_t before_guess(const struct kunwind_whole *whole)
