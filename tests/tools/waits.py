@@ -5,7 +5,6 @@
 import json
 import os
 import shutil
-import shutil
 import subprocess
 import tempfile
 
@@ -28,8 +27,8 @@ class Scene:
     """A trace of threads on two processors; each event has its time."""
 
     def __init__(self, work, name, program, symbols, build_id, host="testhost", seconds=1700000000,
-                 processes=(FIRST, OTHER)):
-        self.trace = ctf.Trace(host=host, seconds=seconds)
+                 processes=(FIRST, OTHER), **trace):
+        self.trace = ctf.Trace(host=host, seconds=seconds, **trace)
         self.directory = os.path.join(work, name)
         self.at = {function: stack(symbols, function, "main", "_start")
                    for function in ("reader", "opener", "recursive")}
@@ -115,6 +114,7 @@ def test_wakers(scene):
          {("first", "read"): ("thread", "second", "write", 1, 600, 500)})
     same("a thread wakes: both stacks", [(names(line["stack"]), names(line["waker_stack"])) for line in data["wakers"]],
          [(["reader", "main", "_start"], ["opener", "main", "_start"])])
+    same("the longest wait, without the latency", [line["longest_ns"] for line in data["wakers"]], [600])
     same("numbers of waits", [data["trace"][key] for key in ("waits", "ended_by_thread", "ended_by_interrupt",
          "waker_not_recorded", "preempted", "end_lost", "waiting_at_end", "in_call_at_begin")], [1, 1, 0, 0, 0, 0, 0, 0])
     same("no events of interrupts: a message says that a waker may be one", scene.stderr,
@@ -339,9 +339,93 @@ def test_reused(scene):
     scene.wake(4090, FIRST, new)                # on the way to sleep
     scene.out(4100, new)
     scene.back(4300, new)
-    got = wakers(scene.waits())
+
+
+    scene.out(5000, FIRST, 16, cpu=2)
+    again = (100, 100, "again")                 # both numbers are those of the first thread
+    scene.enter(6000, again, "poll")
+    scene.wake(6090, new, again)                # on the way to sleep
+    scene.out(6100, again, cpu=2)
+    scene.back(6300, again, cpu=2)
+    scene.leave(6400, again, "poll")
+    scene.out(7000, new, 16)
+    scene.back(7100, new, cpu=1)                # a thread of which there is no event
+    scene.enter(9000, again, "poll")
+    data = scene.waits()
+    got = wakers(data)
     same("a number that is used again means the new thread", (got["new", "read"], got["new", "poll"]),
          (("thread", "first", None, 1, 100, 100), ("thread", "first", None, 1, 0, 200)))
+    same("both numbers are used again", wakers(data)["again", "poll"], ("thread", "new", "poll", 1, 0, 200))
+    same("a thread that has ended does not run", {thread["name"]: thread["on_cpu_ns"] for thread in data["threads"]
+                                                 if thread["tid"] == 101}, {"second": 1000, "new": 1100 + 800 + 2700})
+
+
+def test_deep(scene):
+    """More interrupts in each other than are kept; the exits of all but the outermost one."""
+    scene.enter(1500, SECOND, "write", "opener", cpu=1)
+    scene.enter(2000, FIRST, "read")
+    scene.out(2100, FIRST)
+    for i in range(12):
+        scene.timer(2200 + i, "entry")
+    for i in range(11):
+        scene.timer(2300 + i, "exit")
+    scene.wake(2400, SECOND, FIRST)
+    scene.back(2500, FIRST)
+    scene.leave(2600, FIRST, "read")
+    scene.enter(3000, FIRST, "poll")
+    scene.out(3100, FIRST)
+    scene.timer(3200, "exit")
+    scene.wake(3400, SECOND, FIRST)
+    scene.back(3500, FIRST)
+    scene.leave(3600, FIRST, "poll")
+    got = wakers(scene.waits())
+    same("twelve interrupts in each other: until the last exit", (got["first", "read"][:2], got["first", "poll"][:2]),
+         (("interrupt", "interrupt: timer"), ("thread", "second")))
+
+
+def test_lost_ends(scene):
+    """Threads whose sched_switch back is lost."""
+    scene.timer(1500, "entry")
+    scene.timer(1510, "exit")
+    for time, thread, call in ((2000, FIRST, "read"), (2100, SECOND, "read"), (3000, FIRST, "poll"), (3100, SECOND, "poll")):
+        scene.enter(time, thread, call)
+        scene.out(time + 10, thread)
+    scene.enter(4000, THIRD, "read")
+    scene.leave(5000, THIRD, "read")
+    for options, ends in (((), [2, 2]), (("--tid", "100"), [1, 1]), (("--comm", "first"), [1, 1])):
+        trace = scene.waits(*options)["trace"]
+        same("waits without an end, lost and at the end of the trace, %s" % " ".join(options),
+             [trace["end_lost"], trace["waiting_at_end"]], ends)
+    same("waits at the end of the trace: how long", sorted(wait["ns"] for wait in scene.waits()["waiting_at_end"]), [1890, 1990])
+
+
+def test_stacks_of_line(scene):
+    """A line has the stacks of the pair with the most time."""
+    time = 2000
+    for where, length in (("reader", 100), ("opener", 500), ("recursive", 300), ("reader", 300)):
+        scene.enter(time, FIRST, "read", where)
+        scene.out(time, FIRST, where=where)
+        scene.wake(time + length, SECOND, FIRST, where)
+        scene.back(time + length + 10, FIRST)
+        scene.leave(time + length + 20, FIRST, "read")
+        time += 1000
+    (line,) = scene.waits()["wakers"]
+    same("stacks of a line: those of the most time", (names(line["stack"])[0], names(line["waker_stack"])[0], line["count"]),
+         ("opener", "opener", 4))
+
+
+def test_no_names(scene):
+    """No thread has a name: a waker without one is not an unknown waker."""
+    for time, woken in ((2000, True), (3000, False)):
+        scene.enter(time, FIRST, "read")
+        scene.out(time, FIRST)
+        if woken:
+            scene.wake(time + 100, SECOND, FIRST)
+        scene.back(time + 200, FIRST)
+        scene.leave(time + 300, FIRST, "read")
+    same("threads without names: lines by whether the waker is recorded", sorted(
+        (line["ended_by"], line["count"], line["blocked_ns"]) for line in scene.waits()["wakers"]),
+        [("thread", 1, 100), ("unknown", 1, 200)])
 
 
 def convoy(scene, operation, value):
@@ -769,8 +853,9 @@ def main():
     with tempfile.TemporaryDirectory() as work:
         arguments = build(work)
         for test in (test_wakers, test_interrupts, test_orders, test_running, test_reused, test_chains, test_ping_pong,
-                     test_selection):
+                     test_selection, test_deep, test_lost_ends, test_stacks_of_line):
             test(Scene(work, test.__name__, *arguments))
+        test_no_names(Scene(work, "no-names", *arguments, contexts=("callstack_user", "pid", "tid")))
         test_two_traces(work, arguments)
         test_locks(work, arguments)
         test_values(work, *arguments)
