@@ -107,6 +107,14 @@ def test_exports(trace, work):
     app = [profile for profile in speedscope["profiles"] if profile["name"] == "app 100"][0]
     same("speedscope: the time axis of a thread that always ran", (app["unit"], app["weights"]),
          ("nanoseconds", [10 * MS] * 4))
+    gap = Samples()
+    for time in (10, 40, 42):                   # it did not run until 30; then two processors sampled it
+        gap.sample(time * MS, APP, 10 * MS, [A, MAIN, START])
+    gap.write(os.path.join(work, "gap"))
+    (app,) = json.loads(run("export", "--speedscope", os.path.join(work, "gap")).stdout)["profiles"]
+    same("speedscope: between samples is a time without a stack; samples that overlap are whole",
+         [(weight, bool(stack)) for weight, stack in zip(app["weights"], app["samples"])],
+         [(10 * MS, True), (10 * MS, False), (10 * MS, True), (10 * MS, True)])
     firefox = json.loads(run("export", "--firefox", trace).stdout)
     same("firefox: a sample stands for the time before it",
          [[round(time, 6) for time in thread["samples"]["time"]] for thread in firefox["threads"] if thread["tid"] == 100],

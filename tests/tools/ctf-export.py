@@ -259,6 +259,10 @@ def test_large(symbols, build_id, program, work):
          ([], {}, 8000 * 48, {"_start", "main", "recursive", "read (system call)", "write (system call)"}))
     same("the time of each call is right", {interval[3] - interval[2] for interval in rules.intervals}, {10})
     pushes = [fields(text) for _, name, text in events if name == "kunwind_frames_push"]
+    with open(os.path.join(work, "o-large", "kunwind_frames"), "rb") as file:
+        stream = file.read()
+    same("packets of the added events have at most 8,192 of them", stream.count(stream[:20]),   # magic number and UUID
+         -(-sum(is_added(event) for event in events) // 8192))
     check("an event has at most 16 functions", {event["nr"] for event in pushes} == {16} and
           all(len(event["frames"]) == event["nr"] for event in pushes), set(event["nr"] for event in pushes))
     return os.path.join(work, "large")

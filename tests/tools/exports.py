@@ -376,6 +376,8 @@ def test_speedscope(trace, work):
          [(1500, 6500, "app;_start;main;reader;read"), (9000, 9300, "app;_start;main;reader;preempted")])
     events = json.loads(run("export", "--speedscope", "--weight", "events", trace).stdout)
     same("speedscope, events: each event counts 1", sum(sum(p["weights"]) for p in events["profiles"]), 9)
+    same("speedscope, events: the axis of each thread ends after its events",
+         [(p["startValue"], p["endValue"]) for p in events["profiles"]], [(0, sum(p["weights"])) for p in events["profiles"]])
     same("speedscope, events: no unit", {p["unit"] for p in events["profiles"]}, {"none"})
     speedscope_itself(path, work)
     schema = os.path.join(package("speedscope"), "dist/release/file-format-schema.json")
@@ -520,6 +522,11 @@ def test_firefox(trace):
          [("read", 0.001, 0.007, ["reader", "main", "_start", "app"]),
           ("off CPU", 0.0015, 0.0065, ["reader", "main", "_start", "app"]),
           ("sched_switch", 0.0015, None, ["reader", "main", "_start", "app"])])
+    same("firefox: markers are intervals or instants, and of a category", list(zip(markers["phase"], (
+        data["meta"]["categories"][i]["name"] for i in markers["category"])))[:3],
+        [(1, "System call"), (1, "Off the CPU"), (0, "Other")])
+    same("firefox: the main thread is that whose number is the process's", sorted(
+        (t["tid"], t["isMainThread"]) for t in data["threads"] if t["pid"] == "100"), [(100, True), (101, False)])
     schemas = {s["name"]: {f["key"] for f in s["fields"]} for s in data["meta"]["markerSchema"]}
     check("firefox: each marker has data that its schema names",
           all(set(d) - {"type", "cause"} <= schemas.get(d["type"], set()) for t in data["threads"] for d in t["markers"]["data"]),

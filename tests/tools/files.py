@@ -78,8 +78,12 @@ def test_copies(work):
     calls.call("read", 4, result=1)
     calls.call("openat", AT_FDCWD, "/missing", 0, result=-2)
     calls.call("read", 77, result=-9)
+    calls.call("open", "/three", 0, result=20)
+    for fd in (20, 21):
+        calls.call("dup", fd, result=fd + 1)
+    calls.call("read", 22, result=5)
     same("copies: descriptors of dup, dup2, dup3 and F_DUPFD, and new ones after close", calls.files(work, "copies"), {
-        "/data": (12, 0, 113, None), "/other": (4, 0, 1001, None), "/missing": (1, 1, 0, None), "fd 77 of process 1": (1, 1, 0, 77)})
+        "/data": (12, 0, 113, None), "/other": (4, 0, 1001, None), "/missing": (1, 1, 0, None), "/three": (4, 0, 5, None), "fd 77 of process 1": (1, 1, 0, 77)})
 
 
 def test_kinds(work):

@@ -62,6 +62,27 @@ def test_results(work):
         ("exit_group", "no result recorded"): (1, 0, 0, 0)})
 
 
+def test_order(work):
+    """The call that takes most of the time is made least often."""
+    trace = ctf.Trace()
+    time = 1000
+    for number, (name, count, ns) in enumerate((("read", 3, 10), ("close", 2, 100), ("dup", 1, 200), ("poll", 1, 1000))):
+        thread = (100, 100 + number, name)
+        for _ in range(count):
+            trace.add(time, "syscall_entry_" + name, thread, (0x1234,))
+            trace.add(time + ns, "syscall_exit_" + name, thread, (), ctf.RETURN, [0])
+            trace.add(time + ns + 1, "block_" + name, thread, (0x1234,))
+            time += ns + 100
+    directory = os.path.join(work, "order")
+    trace.write(directory)
+    data = report(directory, "--all")
+    same("order: calls by time, of equal ones the more frequent first", [row["name"] for row in data["system_calls"]],
+         ["poll", "close", "dup", "read"])
+    same("order: threads by time", [row["comm"] for row in data["threads"]], ["poll", "close", "dup", "read"])
+    same("order: results by number", [row["name"] for row in data["results"]][:2], ["read", "close"])
+    same("order: events by number", [row["name"] for row in data["events"]][:2], ["block_read", "block_close"])
+
+
 def test_long_times(work):
     """Times that need more digits than usual, as those of a night."""
     trace = ctf.Trace()
@@ -225,6 +246,7 @@ def main():
         trace = analyze.make_trace(work, program, symbols, build_id)
         test_threads(trace)
         test_results(work)
+        test_order(work)
         test_long_times(work)
         test_neighbours(trace)
         test_several_neighbours(work, program, symbols, build_id)
