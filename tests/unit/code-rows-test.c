@@ -105,6 +105,7 @@ CODE(stored_rbp, "sub $24, %rsp\n mov %rbp, 8(%rsp)\n xor %ebp, %ebp\n mov 8(%rs
 CODE(lost_rbp, "mov %rdi, %rbp\n ret");
 CODE(realigned, "push %rbp\n mov %rsp, %rbp\n and $-32, %rsp\n push %rax\n leave\n ret");
 CODE(realigned_only, "push %rbx\n and $-32, %rsp\n push %rax\n 1: jmp 1b");
+CODE(realigned_entry, ".fill 16, 1, 0xcc\n push %rbx\n and $-32, %rsp\n push %rax\n 1: jmp 1b");
 CODE(tail, "sub $8, %rsp\n add $8, %rsp\n jmp 7f\n .nops 9\n 7: push %rbx\n pop %rbx\n ret");
 CODE(branches, "test %edi, %edi\n je 1f\n push %rbx\n pop %rbx\n ret\n 1: sub $8, %rsp\n add $8, %rsp\n ret");
 CODE(contradiction, "push %rax\n test %edi, %edi\n je 1f\n pop %rax\n 1: ret");
@@ -116,7 +117,24 @@ CODE(no_return, "push %rbx\n test %edi, %edi\n je 1f\n pop %rbx\n ret\n 1: call 
 CODE(calls, "push %rbx\n call 1f\n mov %rax, %rbx\n call 1f\n pop %rbx\n ret\n .balign 16, 0x90\n 1: ret");
 CODE(removes_arguments, "push %rbp\n mov %rsp, %rbp\n push %rax\n call 1f\n push %rax\n pop %rax\n"
 			"leave\n ret\n .balign 16, 0xcc\n 1: ret $8");
-CODE(variable, "pop %rcx\n lea (%rsp,%rax,8), %rsp\n push %rcx\n ret");
+CODE(variable, "pop %rcx\n sar $29, %rax\n lea (%rsp,%rax,8), %rsp\n push %rcx\n ret\n"
+	       ".balign 16, 0xcc\n push %rbx\n 1: jmp 1b");
+CODE(changes_popped, "pop %rcx\n add $8, %rcx\n push %rcx\n ret");
+CODE(passes_arguments, "push %rbp\n mov %rsp, %rbp\n 1: push (%rsi,%rdi,8)\n dec %rdi\n jg 1b\n"
+		       "sub %rax, %rsp\n call *%rax\n mov %rbp, %rsp\n pop %rbp\n pop %r10\n"
+		       "lea (%rsp,%rdx,8), %rsp\n push %r10\n ret");
+CODE(moves_return, "8: push %rbp\n mov %rsp, %rbp\n sub $32, %rsp\n push (%rbp)\n pop %rbp\n"
+		   "add $16, %rsp\n jmp 9f\n .balign 16, 0xcc\n 9: push %rbx\n pop %rbx\n ret\n"
+		   "call 8b\n call 9b");
+CODE(padded_loop, "8: push %rbp\n mov %rsp, %rbp\n sub $16, %rsp\n jmp 1f\n .balign 16, 0xcc\n"
+		  "1: dec %edi\n jne 1b\n leave\n ret\n call 8b");
+CODE(jumped_only, "8: push %rbx\n pop %rbx\n ret\n .balign 16, 0xcc\n 9: sub $8, %rsp\n 1: jmp 1b\n"
+		  ".balign 16, 0xcc\n sub $24, %rsp\n jmp 9b\n call 8b");
+CODE(drops_return, "8: add $8, %rsp\n push %rbp\n mov %rsp, %rbp\n push %rdi\n call *%rax\n pop %rdi\n"
+		   "mov %rbp, %rsp\n pop %rbp\n push %rax\n ret\n call 8b");
+CODE(replaces_return, "pop %rax\n pop %rbx\n mov %rbx, (%rsp)\n ret");
+CODE(joins_lost, "8: test %edi, %edi\n je 1f\n push %rbp\n mov %rsp, %rbp\n call *%rax\n"
+		 "mov %rbp, %rsp\n pop %rbp\n 1: push %rax\n xor %eax, %eax\n ret\n call 8b");
 CODE(between_pads, ".fill 16, 1, 0xcc\n push %rbx\n 1: jmp 1b\n"
 		   ".balign 16, 0xcc\n push %rbx\n push %rbx\n 1: jmp 1b");
 CODE(dispatch, "call 8f\n ret\n 8: push %rbx\n mov %rdi, %rbx\n jmp *(%rsi,%rax,8)\n"
@@ -155,6 +173,7 @@ static void test_rows(void)
 	     "0:rsp+8 1:rsp+16,-16 4:rbp+16,-16 a:rsp+8",
 	     "rsp is aligned: the frame pointer counts");
 	ROWS(realigned_only, "none", "rsp is aligned, and there is no frame pointer");
+	ROWS(realigned_entry, "10:rsp+8 11:rsp+16", "the same in a function that is known to begin there");
 	ROWS(tail, "0:rsp+8 4:rsp+16 8:rsp+8 a:- 13:rsp+8 14:rsp+16 15:rsp+8", "a tail call");
 	ROWS(branches, "0:rsp+8 5:rsp+16 6:rsp+8 b:rsp+16 f:rsp+8", "two ways out");
 	ROWS(contradiction, "none", "two ways disagree about rsp: no rows");
@@ -167,7 +186,27 @@ static void test_rows(void)
 	ROWS(removes_arguments,
 	     "0:rsp+8 1:rsp+16,-16 4:rbp+16,-16 d:rsp+8 e:- 10:rsp+8",
 	     "the called function removes its arguments");
-	ROWS(variable, "none", "a return that removes a number of arguments");
+	ROWS(variable,
+	     "0:rsp+8 1:- 10:rsp+8 11:rsp+16",
+	     "a return that removes a number of arguments");
+	ROWS(changes_popped, "none", "a return address that is changed before it is pushed again");
+	ROWS(passes_arguments,
+	     "0:rsp+8 1:rsp+16,-16 4:rbp+16,-16 15:rsp+8",
+	     "a loop pushes arguments in a frame by rbp");
+	ROWS(moves_return,
+	     "0:rsp+8 1:rsp+16,-16 4:rbp+16,-16 c:rsp+48,-16 10:rsp+32,-16 12:- 20:rsp+8 21:rsp+16 22:rsp+8",
+	     "a tail call with another distance of rsp");
+	ROWS(padded_loop,
+	     "0:rsp+8 1:rsp+16,-16 4:rbp+16,-16 a:- 10:rbp+16,-16 15:rsp+8",
+	     "int3 before a loop of the same function");
+	ROWS(jumped_only,
+	     "0:rsp+8 1:rsp+16 2:rsp+8 3:- 10:rsp+8 14:rsp+16 16:- 20:rsp+8 24:rsp+32",
+	     "a function to which only other functions jump");
+	ROWS(drops_return,
+	     "0:rsp+8 5:rsp+16,-16 8:rbp+16,-16 10:rsp+8",
+	     "a function that returns to its caller's caller, or jumps from there");
+	ROWS(replaces_return, "none", "a return to an address that was written to the stack");
+	ROWS(joins_lost, "none", "rbp restores an rsp that is contradictory: no rows");
 	ROWS(between_pads,
 	     "10:rsp+8 11:rsp+16 13:- 20:rsp+8 21:rsp+16 22:rsp+24",
 	     "functions that never return, between int3");

@@ -24,6 +24,7 @@
 #define PIECE_INSNS  (64 << 10)
 #define FIRST_ROOM   (64 << 10) /* bytes of rows, */
 #define MOST_FACTOR  1 /* and most for each byte of code. Real code needs a third of a byte */
+#define REMOVES_INSNS 4 /* between taking the return address from the stack and pushing it again */
 #define FEW_PADDING  2 /* bytes of int3 in a row that are padding */
 #define RESCHED	     4096 /* instructions */
 
@@ -166,6 +167,83 @@ static bool jumps_to_function(const struct code *c, const struct code_piece *p, 
 	return bit != ~0U && has_bit(c->called, bit);
 }
 
+/* The register of a push or pop of 64 bits, by ModRM's number; or RBP, for none of interest. */
+static u8 moved_register(const struct kunwind_insn *insn, u8 op)
+{
+	return !insn->map && (insn->op & ~7) == op ? (insn->op & 7) | insn->rm_high << 3 : RBP;
+}
+
+/* Whether it changes no register other than the operand that ModRM names. */
+static bool is_plain(const struct kunwind_insn *insn)
+{
+	switch (insn->map ? 0 : insn->op) {
+	case 0x01: /* add, sub, mov, lea, shifts */
+	case 0x03:
+	case 0x29:
+	case 0x2b:
+	case 0x81:
+	case 0x83:
+	case 0x89:
+	case 0x8b:
+	case 0x8d:
+	case 0xc1:
+	case 0xd1:
+		return true;
+	}
+	return false;
+}
+
+static bool names(const struct kunwind_insn *insn, u8 reg)
+{
+	return ((insn->modrm >> 3 & 7) | insn->reg_high << 3) == reg ||
+	       (insn->modrm >> 6 == 3 && ((insn->modrm & 7) | insn->rm_high << 3) == reg);
+}
+
+/* Whether it pushes a word, or writes the word at rsp. */
+static bool writes_top(const struct kunwind_insn *insn, const struct kunwind_insn_effect *e)
+{
+	if (e->rsp == KUNWIND_RSP_ADD && e->off == -8 && e->flow == KUNWIND_FLOW_NEXT)
+		return true;
+	return !insn->map && (insn->op == 0x89 || insn->op == 0xc7) && insn->on_rsp && !insn->disp;
+}
+
+/*
+ * If the instruction before the return @i writes the word at rsp, the return is a jump to
+ * that word. It is a return address if the same register has popped it before, to remove
+ * arguments: pop %rcx; lea (%rsp,%rax,8),%rsp; push %rcx; ret. Otherwise the jump leads to
+ * another function if rbp was restored before.
+ */
+static void note_pushed_return(struct code *c, const struct code_piece *p, u32 i)
+{
+	struct kunwind_flow_insn *insns = c->flow.insns;
+	struct kunwind_insn insn;
+	u32 j, n;
+	u8 reg;
+
+	if (!i || insns[i].targeted || insns[i].flags & KUNWIND_INSN_BEGINS ||
+	    !kunwind_insn_decode(p->bytes + insns[i - 1].at, &insn) ||
+	    !writes_top(&insn, &insns[i - 1].effect))
+		return;
+	insns[i].effect.flow = KUNWIND_FLOW_STOP;
+	reg = moved_register(&insn, 0x50);
+	for (j = i - 1, n = 0; j-- && n < REMOVES_INSNS; n++) {
+		if (insns[j + 1].targeted || insns[j + 1].flags & KUNWIND_INSN_BEGINS ||
+		    insns[j].effect.flow != KUNWIND_FLOW_NEXT ||
+		    !kunwind_insn_decode(p->bytes + insns[j].at, &insn))
+			return;
+		if (insns[j].effect.rbp == KUNWIND_RBP_LOADED || insns[j].effect.rbp == KUNWIND_RBP_LEFT) {
+			insns[i - 1].flags |= KUNWIND_INSN_TAIL;
+			return;
+		}
+		if (reg != RBP && moved_register(&insn, 0x58) == reg) {
+			insns[j].takes_return = true;
+			return;
+		}
+		if (!is_plain(&insn) || names(&insn, reg))
+			reg = RBP;
+	}
+}
+
 /*
  * Decodes a piece into c->flow. Returns the bytes after which the next piece begins: if
  * the piece is not the last one, it is cut before the last function that begins in it.
@@ -174,7 +252,7 @@ static u32 decode_piece(struct code *c, const struct code_piece *p)
 {
 	struct kunwind_code_flow *f = &c->flow;
 	u32 off = 0, trap = 0, cut = 0, cut_nr = 0;
-	bool begins = true, after_call = false;
+	bool begins = true, after_call = false, cut_at_entry = false;
 	struct kunwind_insn insn;
 
 	f->nr = 0;
@@ -203,17 +281,24 @@ static u32 decode_piece(struct code *c, const struct code_piece *p)
 		*to = (struct kunwind_flow_insn){ .at = off, .length = insn.length };
 		kunwind_insn_effect(&insn, &to->effect);
 		to->targeted = has_bit(c->jumped, p->bit + off);
+		to->drops_word = to->effect.rsp == KUNWIND_RSP_ADD && to->effect.off == 8 && is_plain(&insn);
 		if (to->effect.flow == KUNWIND_FLOW_JUMP &&
 		    jumps_to_function(c, p, off + insn.length, &to->effect))
 			to->flags |= KUNWIND_INSN_TAIL;
-		if (called || (trap >= FEW_PADDING && !((p->at + off) & 15)))
+		to->padded = trap >= FEW_PADDING && !((p->at + off) & 15);
+		if (called || (to->padded && !to->targeted))
 			to->flags |= KUNWIND_INSN_ENTRY;
 		if (!((p->at + off) & 15))
 			to->flags |= KUNWIND_INSN_ALIGNED;
 		begins |= after_call && marks_target(&insn);
+		if (to->effect.flow == KUNWIND_FLOW_RETURN && !begins)
+			note_pushed_return(c, p, f->nr);
 		if (begins) {
 			to->flags |= KUNWIND_INSN_BEGINS;
-			if (to->flags & (KUNWIND_INSN_ENTRY | KUNWIND_INSN_ALIGNED)) {
+			/* Not within a function, if possible. */
+			if (to->flags & KUNWIND_INSN_ENTRY ||
+			    (to->flags & KUNWIND_INSN_ALIGNED && !cut_at_entry)) {
+				cut_at_entry |= to->flags & KUNWIND_INSN_ENTRY;
 				cut = off;
 				cut_nr = f->nr;
 			}
@@ -303,7 +388,7 @@ static void write_piece(struct code *c, const struct code_piece *p)
 			kunwind_cfi_write_row(&c->writer, end, none);
 		/* Where rsp was above the return address, a return may be a jump to a pushed word. */
 		popped &= !(insn->flags & KUNWIND_INSN_BEGINS);
-		popped |= insn->state.sp > KUNWIND_FLOW_SAME && insn->state.sp < 8;
+		popped |= insn->state.sp > KUNWIND_FLOW_VARIES && insn->state.sp < 8;
 		kunwind_cfi_write_row(&c->writer, p->at + insn->at,
 				      popped ? none : row_of(&insn->state));
 		end = p->at + insn->at + insn->length;

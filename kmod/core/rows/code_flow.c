@@ -14,8 +14,11 @@
  * Where two ways give different distances of rsp, at least one of them is wrong: all
  * instructions that are connected to this place by known steps lose the fact. So a
  * function whose code was misread, or which does what no compiler does, gets no
- * rows. A different rbp is no contradiction: then rbp is not known after this
- * place.
+ * rows. Exception: if rbp is a frame pointer, and the same on both ways, only rsp has
+ * no single distance there: a loop has pushed. A different rbp is no contradiction: then
+ * rbp is not known after this place.
+ *
+ * A tail call does not connect two functions: it may have moved the return address.
  *
  * A call mostly returns with the same rsp and rbp. It may also never return, and the
  * next instruction belongs to something else; or the called function removes its
@@ -35,6 +38,7 @@
 #define UNKNOWN	   KUNWIND_FLOW_UNKNOWN
 #define LOST	   KUNWIND_FLOW_LOST
 #define SAME	   KUNWIND_FLOW_SAME
+#define VARIES	   KUNWIND_FLOW_VARIES
 #define TRIAL_WORK 32 /* steps of trials for each instruction */
 #define TRIAL_ROUNDS 8 /* over the trail */
 #define INSIDE_INSNS 8 /* of a block that are looked at */
@@ -53,7 +57,7 @@ enum followed_calls { NO_CALLS, MOST_CALLS, ALL_CALLS };
 
 static bool known(s32 distance)
 {
-	return distance > SAME;
+	return distance > VARIES;
 }
 
 /* A sum of distances. */
@@ -96,11 +100,11 @@ static struct kunwind_flow_state after(const struct kunwind_insn_effect *e,
 		out.sp = UNKNOWN;
 		break;
 	default:
-		out.sp = LOST;
+		out.sp = known(bp) ? VARIES : LOST;
 	}
 	switch (e->rbp) {
 	case KUNWIND_RBP_FROM_RSP:
-		out.bp = place(in->sp, e);
+		out.bp = in->sp == VARIES ? LOST : place(in->sp, e);
 		break;
 	case KUNWIND_RBP_STORED:
 		if (bp == SAME && slot == SAME)
@@ -133,13 +137,17 @@ static struct kunwind_flow_state before(const struct kunwind_insn_effect *e,
 	struct kunwind_flow_state in = { UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN };
 	s32 at;
 
-	if (e->rsp == KUNWIND_RSP_ADD)
+	if (e->rsp == KUNWIND_RSP_ADD && out->sp != VARIES)
 		in.sp = moved(out->sp, e->off);
 	in.need_slot = out->need_slot;
 	switch (e->rbp) {
 	case KUNWIND_RBP_KEPT:
 		in.need_bp = out->need_bp;
-		if (e->rsp == KUNWIND_RSP_FROM_RBP && known(out->sp))
+		/* All that leads to the next instruction has the same frame pointer. */
+		if (in.need_bp == UNKNOWN && out->bp != SAME)
+			in.need_bp = out->bp;
+		/* If rsp is contradictory afterwards, so is rbp. */
+		if (e->rsp == KUNWIND_RSP_FROM_RBP && (known(out->sp) || out->sp == LOST))
 			in.need_bp = moved(out->sp, e->off);
 		break;
 	case KUNWIND_RBP_STORED:
@@ -159,7 +167,7 @@ static struct kunwind_flow_state before(const struct kunwind_insn_effect *e,
 			in.need_slot = known(at) ? at : UNKNOWN;
 		break;
 	case KUNWIND_RBP_LEFT:
-		at = known(out->sp) ? moved(out->sp, e->off) : UNKNOWN;
+		at = known(out->sp) || out->sp == LOST ? moved(out->sp, e->off) : UNKNOWN;
 		in.need_bp = at;
 		in.need_slot = out->need_bp == SAME ? at : UNKNOWN;
 		break;
@@ -187,8 +195,11 @@ static bool note(struct kunwind_code_flow *f, u32 i)
 		return false;
 	}
 	f->trail[f->tried++] = (struct kunwind_flow_change){ i, f->insns[i].state };
-	if (!(f->insns[i].flags & KUNWIND_INSN_TRIED) && known(f->insns[i].state.sp))
-		f->insns[i].flags |= KUNWIND_INSN_GOOD;
+	if (!(f->insns[i].flags & KUNWIND_INSN_TRIED)) {
+		f->insns[i].was_known = known(f->insns[i].state.sp);
+		if (f->insns[i].was_known)
+			f->insns[i].flags |= KUNWIND_INSN_GOOD;
+	}
 	f->insns[i].flags |= KUNWIND_INSN_TRIED;
 	return true;
 }
@@ -196,6 +207,25 @@ static bool note(struct kunwind_code_flow *f, u32 i)
 static s32 merge(s32 old, s32 new)
 {
 	return new == UNKNOWN || new == old ? old : old == UNKNOWN ? new : LOST;
+}
+
+/*
+ * Two ways give different distances of rsp at @insn. Whether both may be right, because a
+ * loop pushes: both have the same frame pointer. A trial may find this only where
+ * nothing was known before it.
+ */
+static bool may_vary(const struct kunwind_code_flow *f, const struct kunwind_flow_insn *insn, u32 from,
+		     const struct kunwind_flow_state *state, bool backward)
+{
+	const bool own = f->trial && insn->flags & KUNWIND_INSN_TRIED && !insn->was_known;
+	const s32 bp = kunwind_flow_either(insn->state.bp, insn->state.need_bp);
+
+	if (insn->state.sp == LOST || state->sp == LOST || (f->trial && !own && known(insn->state.sp)))
+		return false;
+	if (backward)
+		return from != KUNWIND_NO_INSN && insn->effect.rbp == KUNWIND_RBP_KEPT && known(bp) &&
+		       f->insns[from].state.bp != LOST;
+	return known(state->bp) && (bp == state->bp || (own && bp == UNKNOWN));
 }
 
 /*
@@ -209,6 +239,8 @@ static void found(struct kunwind_code_flow *f, u32 from, u32 i,
 	struct kunwind_flow_state to = insn->state;
 
 	to.sp = merge(to.sp, state->sp);
+	if (to.sp == LOST && may_vary(f, insn, from, state, backward))
+		to.sp = VARIES;
 	to.bp = merge(to.bp, state->bp);
 	to.slot = merge(to.slot, state->slot);
 	to.need_bp = merge(to.need_bp, state->need_bp);
@@ -306,27 +338,31 @@ static void spread(struct kunwind_code_flow *f, u32 i)
 	const struct kunwind_flow_state out = after(&insn->effect, &state);
 	u32 j;
 
-	if (flows_on(f, i))
-		found(f, i, i + 1, &out, false);
-	if (insn->target != KUNWIND_NO_INSN)
-		found(f, i, insn->target, &out, false);
-	if (f->trial && f->calls && insn->effect.flow == KUNWIND_FLOW_CALL)
-		call_returns(f, i);
-	if (f->dispatch && insn->effect.flow == KUNWIND_FLOW_ANY && state.sp == f->dispatch_sp)
-		f->insns[i].flags |= KUNWIND_INSN_GOOD;
-	/* a tail call */
-	if (insn->flags & KUNWIND_INSN_TAIL && insn->target == KUNWIND_NO_INSN &&
-	    state.sp == entry.sp && kunwind_flow_either(state.bp, state.need_bp) == SAME)
-		f->insns[i].flags |= KUNWIND_INSN_GOOD;
+	/* Backwards first: what is found last goes on first, and forwards more is known. */
 	if (i && flows_on(f, i - 1))
 		lead_back(f, i, i - 1, &state);
-	if (!insn->targeted)
-		return;
-	for (j = first_jump(f, i); j < f->nr_jumps && f->insns[f->jumps[j]].target == i; j++) {
+	for (j = insn->targeted ? first_jump(f, i) : f->nr_jumps;
+	     j < f->nr_jumps && f->insns[f->jumps[j]].target == i; j++) {
 		if (!take_step(f))
 			return;
 		lead_back(f, i, f->jumps[j], &state);
 	}
+	/* What follows has another return address. */
+	if (!f->trial && state.sp == entry.sp && (insn->takes_return || insn->drops_word) &&
+	    i + 1 < f->nr)
+		f->insns[i + 1].flags |= KUNWIND_INSN_BEGINS;
+	if (f->trial && f->calls && insn->effect.flow == KUNWIND_FLOW_CALL)
+		call_returns(f, i);
+	if (insn->target != KUNWIND_NO_INSN)
+		found(f, i, insn->target, &out, false);
+	if (flows_on(f, i))
+		found(f, i, i + 1, &out, false);
+	if (f->dispatch && insn->effect.flow == KUNWIND_FLOW_ANY && state.sp == f->dispatch_sp)
+		f->insns[i].flags |= KUNWIND_INSN_GOOD;
+	/* a tail call */
+	if (insn->flags & KUNWIND_INSN_TAIL && state.sp == entry.sp &&
+	    kunwind_flow_either(state.bp, state.need_bp) == SAME)
+		f->insns[i].flags |= KUNWIND_INSN_GOOD;
 }
 
 static void run(struct kunwind_code_flow *f)
@@ -444,7 +480,7 @@ static bool inside(const struct kunwind_code_flow *f, u32 i)
  */
 static bool try_beginning(struct kunwind_code_flow *f, u32 i, const struct kunwind_flow_insn *jump)
 {
-	if (f->insns[i].targeted || f->insns[i].state.sp != UNKNOWN)
+	if ((f->insns[i].targeted && !f->insns[i].padded) || f->insns[i].state.sp != UNKNOWN)
 		return false;
 	if (try(f, i, &entry))
 		return true;
@@ -563,6 +599,13 @@ static void link_jump(struct kunwind_code_flow *f, u32 i)
 
 	if (target == KUNWIND_NO_INSN)
 		return;
+	/* A tail call may have moved the return address, to make room for arguments. */
+	if (insn->effect.flow == KUNWIND_FLOW_JUMP && f->insns[target].at == to &&
+	    (f->insns[target].flags & KUNWIND_INSN_ENTRY ||
+	     (f->insns[target].padded && f->insns[target].function != insn->function)))
+		insn->flags |= KUNWIND_INSN_TAIL;
+	if (insn->flags & KUNWIND_INSN_TAIL)
+		return;
 	if (f->insns[target].at == to) {
 		insn->target = target;
 		f->jumps[f->nr_jumps++] = i;
@@ -573,12 +616,22 @@ static void link_jump(struct kunwind_code_flow *f, u32 i)
 	found(f, KUNWIND_NO_INSN, target, &lost, false);
 }
 
+/* Whether an instruction of the same function jumps to @i. */
+static bool is_jumped_to(const struct kunwind_code_flow *f, u32 i)
+{
+	const u32 j = first_jump(f, i);
+
+	return j < f->nr_jumps && f->insns[f->jumps[j]].target == i;
+}
+
 static void link(struct kunwind_code_flow *f)
 {
-	u32 i;
+	u32 i, function = 0;
 
 	f->nr_jumps = 0;
 	for (i = 0; i < f->nr; i++) {
+		function += f->insns[i].flags & KUNWIND_INSN_ENTRY;
+		f->insns[i].function = function;
 		f->insns[i].state = nothing;
 		f->insns[i].target = KUNWIND_NO_INSN;
 	}
@@ -591,6 +644,10 @@ static void link(struct kunwind_code_flow *f)
 			f->insns[i].flags |= KUNWIND_INSN_FOREIGN;
 	}
 	sort_jumps(f);
+	/* All jumps to it come from other functions. */
+	for (i = 0; i < f->nr; i++)
+		if (f->insns[i].padded && f->insns[i].targeted && !is_jumped_to(f, i))
+			f->insns[i].flags |= KUNWIND_INSN_ENTRY;
 	for (i = 0; i < f->nr_jumps; i++) {
 		f->insns[f->insns[f->jumps[i]].target].targeted = true;
 		f->insns[f->insns[f->jumps[i]].target].flags &= ~KUNWIND_INSN_FOREIGN;
@@ -610,7 +667,7 @@ void kunwind_code_flow_solve(struct kunwind_code_flow *f)
 			found(f, KUNWIND_NO_INSN, i, &entry, false);
 	run(f);
 	for (i = 0; i < f->nr; i++)
-		if (f->insns[i].effect.flow == KUNWIND_FLOW_RETURN)
+		if (f->insns[i].effect.flow == KUNWIND_FLOW_RETURN || f->insns[i].takes_return)
 			found(f, KUNWIND_NO_INSN, i, &at_return, true);
 	run(f);
 	/* The second round knows what the first one has found behind. */

@@ -13,6 +13,7 @@
 #define KUNWIND_FLOW_UNKNOWN (-0x7fffffff) /* nothing is known yet */
 #define KUNWIND_FLOW_LOST    (-0x7ffffffe) /* different values were found, or one that is not known */
 #define KUNWIND_FLOW_SAME    (-0x7ffffffd) /* bp: rbp is the caller's; slot: it is not saved */
+#define KUNWIND_FLOW_VARIES  (-0x7ffffffc) /* sp: there is a frame pointer, and no single distance */
 #define KUNWIND_FLOW_MOST    (1 << 28) /* no frame is as large */
 
 /* What is known before an instruction. */
@@ -32,7 +33,7 @@ static inline s32 kunwind_flow_either(s32 led, s32 needed)
 #define KUNWIND_INSN_ENTRY 1 /* a function begins here */
 #define KUNWIND_INSN_ALIGNED 2 /* at a multiple of 16, where most compilers put entries */
 #define KUNWIND_INSN_BEGINS 4 /* the instruction before it is not known, or does not flow into it */
-#define KUNWIND_INSN_TAIL 16 /* it jumps to a function's entry */
+#define KUNWIND_INSN_TAIL 16 /* it jumps to a function's entry, or pushes one and returns to it */
 /* private to code_flow.c */
 #define KUNWIND_INSN_QUEUED 32
 #define KUNWIND_INSN_FOREIGN 8 /* a jump leads here, but only from other code */
@@ -46,7 +47,12 @@ struct kunwind_flow_insn {
 	u8 flags;
 	u8 length;
 	bool targeted; /* a jump leads here, maybe from other code */
+	bool padded; /* after padding: a function may begin here */
+	bool takes_return; /* it pops the return address, which is pushed again later */
+	bool drops_word; /* add $8, %rsp */
+	bool was_known; /* private: the distance of rsp, before the current trial */
 	struct kunwind_insn_effect effect;
+	u32 function; /* number of the last entry before it */
 	u32 target; /* number of the instruction to which it jumps, or KUNWIND_NO_INSN */
 	struct kunwind_flow_state state; /* before the instruction */
 };
@@ -59,9 +65,9 @@ struct kunwind_flow_change {
 /*
  * The caller allocates all arrays: insns, jumps and queue have @room elements, trail
  * has KUNWIND_FLOW_TRAIL. It sets nr and, for each instruction, at, length, flags,
- * targeted and effect.
+ * targeted, padded, takes_return, drops_word and effect.
  */
-#define KUNWIND_FLOW_TRAIL 4096
+#define KUNWIND_FLOW_TRAIL 16384
 struct kunwind_code_flow {
 	struct kunwind_flow_insn *insns; /* in ascending order */
 	u32 *jumps; /* instructions that jump to another of them, by target */
