@@ -44,6 +44,7 @@ def own(work):
             (2000, (20, 20, "abort"), 6, -6, 0, 20, 0),
             (3000, (30, 30, "killed"), 9, 0, 0, 0, 1),
             (3500, (30, 31, "killed"), 9, 0, 0, 0, 1), (3550, (33, 33, "ended"), 15, 0, 0, 20, 1), (3600, (35, 35, "kunwind-symboli"), 9, 0, 0, 0, 1),
+            (3700, (37, 37, "general"), 11, 128, 0, 0, 0),
             (4000, (40, 40, "fpe\x1b[31m"), 8, 1, 0x401000, 0, 0)):
         trace.add(time - 1, "signal_deliver", thread, (), DELIVER, [values[0], 0, values[1], 0, 0])
         trace.add(time, "kunwind_fatal_signal", thread, [0x401000, 0x402000], FATAL, [*thread[:2], *values])
@@ -57,8 +58,9 @@ def own(work):
           ("abort", 20, 20, "SIGABRT", "SI_TKILL", None, 20, False),
           ("killed", 30, 30, "SIGKILL", None, None, None, True),
           ("ended", 33, 33, "SIGTERM", "SI_USER", None, 20, True),
+          ("general", 37, 37, "SIGSEGV", "SI_KERNEL", None, None, False),
           ("fpe\x1b[31m", 40, 40, "SIGFPE", "FPE_INTDIV", "0x401000", None, False)])
-    same("each crash has its stack", [[f["address"] for f in c["stack"]] for c in got], [["0x401000", "0x402000"]] * 5)
+    same("each crash has its stack", [[f["address"] for f in c["stack"]] for c in got], [["0x401000", "0x402000"]] * 6)
     text = crashes(path)[0]
     check("text: process, signal, code and address are in one line",
           " segv 10/11 SIGSEGV SEGV_MAPERR(1) at 0x0\n" in text and
@@ -111,6 +113,13 @@ def deaths(work):
     same("the same PID on two hosts: both processes",
          pids("hosts", (1000, "one", 100, 100, 15, 1), (2000, "two", 100, 100, 15, 1), hosts=("one", "two")),
          [(100, 100)] * 2)
+    same("a process that takes twelve seconds to die, and one whose threads end five seconds after each other: once",
+         pids("slow", *((i * 4 * second + 1, "one", 100, 100 + i, 15, 1) for i in range(4)), (20 * second, "one", 200, 200, 15, 1),
+              (25 * second, "one", 200, 201, 15, 1)), [(100, 100), (200, 200)])
+    same("a process that dies more than five seconds after one of its number: both",
+         pids("next", (1000, "one", 100, 100, 15, 1), (5 * second + 1001, "one", 100, 100, 15, 1)), [(100, 100)] * 2)
+    same("the process after those that are kept: once",
+         len(pids("ring", *((i * 1000, "one", min(i, 700), i, 15, 1) for i in range(1, 801)))), 700)
     same("more processes than are kept: each once",
          len(pids("many", *((i * second // 100, "one", i, i, 15, 1) for i in range(1, 1201)))), 1200)
 
@@ -150,7 +159,8 @@ def live(work):
     script = ["#!/bin/sh", 'while [ "$1" != -o ]; do shift; done', "exec >&2", """echo '{"flight": "", "why": ""}'"""]
     for i, name in enumerate(names):
         trace = ctf.Trace()
-        trace.add(1000 * (i + 1), "kunwind_fatal_signal", (i + 1, i + 1, name), [0x401000], FATAL, [i + 1, i + 1, 11, 0, 0, 0, 0])
+        for k in range(i + 1):      # the buffers still hold the crashes before
+            trace.add(1000 * (k + 1), "kunwind_fatal_signal", (k + 1, k + 1, names[k]), [0x401000], FATAL, [k + 1, k + 1, 11, 0, 0, 0, 0])
         trace.write(os.path.join(work, "snapshot%d" % i))
         script += ['cp -r "%s/snapshot%d" "$2/snapshot-%d"' % (work, i, i),
                    'cat <<END', '{"snapshot": "$2/snapshot-%d", "why": %s, "suppressed": 0}' %

@@ -43,10 +43,16 @@ DECIMAL = "integer { size = 64; align = 8; signed = false; }"
 X32 = "integer { size = 32; align = 8; signed = false; base = 16; }"
 U8 = "integer { size = 8; align = 8; signed = false; }"
 U16 = "integer { size = 16; align = 8; signed = false; }"
+OCTAL = "integer { size = 16; align = 8; signed = false; base = 8; }"
+XS32 = "integer { size = 32; align = 8; signed = true; base = 16; }"
+LABELS = "{ MINUS = -1, ONE = 1, \"a b\" = 2, FEW = 0 ... 3 }"
+FLOAT = "floating_point { exp_dig = %d; mant_dig = %d; align = 8; }"
 # Sequences; their length is a field before them, as in LTTng.
 LISTS = {"u64s": (U64, "Q"), "u8s": (U8, "B")}
 KINDS = {"u16": (U16, "<H"), "x32": (X32, "<I"), "s32": (S32, "<i"), "s64": (S64, "<q"), "u64": (U64, "<Q"),
-         "string": ("string", None), "decimal": (DECIMAL, "<Q"), "enum": ("enum : %s { ONE = 1 }" % DECIMAL, "<Q")}
+         "string": ("string", None), "decimal": (DECIMAL, "<Q"), "enum": ("enum : %s { ONE = 1 }" % DECIMAL, "<Q"),
+         "octal": (OCTAL, "<H"), "xs32": (XS32, "<i"), "labels": ("enum : %s %s" % (S32, LABELS), "<i"),
+         "float": (FLOAT % (8, 24), "<f"), "double": (FLOAT % (11, 53), "<d")}
 
 WAKING = [("comm", "string"), ("tid", "s32")]
 FUTEX = [("uaddr", "u64"), ("op", "s32"), ("val", "s32")]

@@ -5,6 +5,7 @@
 The oracle is babeltrace2 on a trace without the packets that are cut off.
 """
 
+import json
 import os
 import re
 import resource
@@ -104,7 +105,7 @@ def library_fails(work, tmp):
 def foreign(work, tmp, whole, names):
     """Files in the directory of a trace that are no part of it."""
     other = variant(whole, "foreign", lambda data: data)
-    for name, text in (("flame.html", "<html>"), ("notes_old", "x"), ("a\nb", "y"), ("empty", ""), (".hidden", "z")):
+    for name, text in (("flame.html", "<html>"), ("notes_old", "x"), ("notes_", "x"), ("a\nb", "y"), ("empty", ""), (".hidden", "z")):
         with open(os.path.join(other, name), "w") as file:
             file.write(text)
     os.mkdir(os.path.join(other, "more"))
@@ -113,11 +114,11 @@ def foreign(work, tmp, whole, names):
     events, messages = shown(other, tmp)
     same("files that are no part of the trace: all events are read", events, names)
     same("files that are no part of the trace: a message for each",
-         sorted(line.split("/foreign/")[1].split(":")[0] for line in messages.splitlines()), ["a\\x0ab", "flame.html", "notes_old"])
+         sorted(line.split("/foreign/")[1].split(":")[0] for line in messages.splitlines()), ["a\\x0ab", "flame.html", "notes_", "notes_old"])
     check("files that are no part of the trace: the message says what to do",
-          messages.count("left out, because it is no part of the trace: move it to another directory\n") == 3, messages)
+          messages.count("left out, because it is no part of the trace: move it to another directory\n") == 4, messages)
     same("files that are no part of the trace are kept", sorted(os.listdir(other)),
-         sorted([".hidden", "a\nb", "channel_0", "empty", "fifo", "flame.html", "link", "metadata", "more", "notes_old"]))
+         sorted([".hidden", "a\nb", "channel_0", "empty", "fifo", "flame.html", "link", "metadata", "more", "notes_", "notes_old"]))
     tree = os.path.join(work, "tree")
     os.makedirs(os.path.join(tree, "source", "metadata"))
     shutil.copytree(whole, os.path.join(tree, "source", "metadata", "trace"))
@@ -145,6 +146,9 @@ def main():
             good = variant(whole, "good-" + what.replace(" ", "-"), lambda data: data[:at[3]])
             events, messages = shown(cut, tmp)
             same("cut off %s: the events of all whole packets" % what, events, oracle(good))
+            done = subprocess.run([KUNWIND, "report", "--json", "--all", cut], capture_output=True, text=True, check=True)
+            same("cut off %s: report has the number of files and bytes" % what,
+                 [json.loads(done.stdout)["trace"][key] for key in ("cut_files", "cut_bytes")], [1, size - at[3]])
             check("cut off %s: a message says which file and how much" % what,
                   messages.count("\n") == 1 and "/channel_0: cut off" in messages and
                   "left out %d of %d bytes" % (size - at[3], size) in messages, messages)

@@ -225,6 +225,9 @@ def main():
               shown.replace("\ufffd", "").rpartition("/")[2] and "\ufffd" in first["stack"][0]["function"] and
               first["stack"][1]["function"] == "main" and first["stack"][1]["sources"][0]["line"] == 3 and
               first["stack"][2]["function"] is None and first["stack"][2]["object"] is None, first and first["stack"])
+        check("show --json: each event has its time and its processor", events and
+              [(e["time_ns"] % 10**9, e["cpu"], e["pid"], e["tid"]) for e in events] == [
+                  (2000, 0, 100, 100), (3000, 0, 100, 100), (4000, 0, 100, 100)], events)
         check("show --json: an event without a stack has an empty list", events and events[2]["stack"] == [])
         everything = values("event", "show --all --no-symbols",
                             run("show", "--json", "--all", "--no-symbols", trace), lines=True)

@@ -87,6 +87,13 @@ def test_values(module):
                        ("a failed one has", "  %8s %10s %5s  %-8s /bin/bad (io)" % (0, "0 bytes", 1, "failed"))):
         same("text: %s" % what, [at for at in text.splitlines() if at == line], [line])
 
+    for limit, memory in ((2, 0), (0, 3), (2, 3)):
+        text = module.status([*LINES, ("stat", "processes", "9"), ("stat", "missed_limit", str(limit)),
+                              ("stat", "missed_memory", str(memory)), ("stat", "system_wide_pending", "4")]).decode().splitlines()
+        at = text.index("Processes 9 registered")
+        same("text: processes that are not registered", text[at + 1:at + 3],
+             ["  4 not registered yet, because of a locked memory map",
+              "  %d were not: over the limit of processes %d, no memory %d" % (limit + memory, limit, memory)])
     text = module.status([("sampler", "off", "error -12"), ("version", "1", "0.1.0")]).decode()
     same("text: why no clock takes samples", [at for at in text.splitlines() if at.startswith("Sampler")],
          ["Sampler   off (error -12), 0 samples since the module was loaded"])

@@ -253,6 +253,20 @@ def test_ends(work):
     check("report: no word of this host's files", "by this host's files" not in text, text)
 
 
+def test_prefix(work):
+    """Stacks of which a part is missing, of frames or of trusts."""
+    five = [0x1000 * i for i in range(1, 6)]
+    trace = ctf.Trace()
+    callstack(trace, 1, five)
+    trace.add(2, "syscall_entry_read", THREAD, five[:3], READ, (3,))        # LTTng cuts at 128 frames only
+    callstack(trace, 3, five, trust=[REGISTERS, SIGNAL])
+    path = os.path.join(work, "prefix")
+    trace.write(path)
+    events = shown(path, "--all")
+    same("fewer frames than LTTng can hold: no frame is added", events[1][1:], (five[:3], ["registers", "cfi", "cfi"], "no_rule"))
+    same("fewer trusts than frames: the definition is damaged", events[2][1:], ([], [], None))
+
+
 def test_container(work):
     """The trace has numbers of a container's pid namespace only (vpid, vtid)."""
     stack = [0x1000, 0x2000]
@@ -313,6 +327,7 @@ def main():
         test_ids(work)
         test_bases(work)
         test_ends(work)
+        test_prefix(work)
         test_container(work)
         test_unknown(work)
         test_stock(work)
