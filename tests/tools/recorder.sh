@@ -11,6 +11,7 @@
 #   FIRINGS=N  a trigger fires each N ms until triggers are removed
 #   LAST=N     the first trigger fires N ms after it was made, instead
 #   STOP_FAILS a session cannot be stopped
+#   FULL=N     the first N snapshots fail
 
 cd "$(dirname "$0")" || exit 1
 # shellcheck source=tests/vm/lib/tap.sh
@@ -98,7 +99,13 @@ bool session_stop(struct session *s, uint64_t *lost)
 int snapshot_command(int argc, char **argv) { (void)argc, (void)argv; return 1; }
 bool snapshot_take(const char *session, int dir, const char *path, struct snapshot *snapshot)
 {
-	(void)session;
+	static int taken;
+	const char *full = getenv("FULL");
+
+	note("snapshot", session);
+	snapshot->dir = -1;
+	if (full && taken++ < atoi(full))
+		return false;
 	snapshot->dir = dup(dir);
 	snprintf(snapshot->path, sizeof(snapshot->path), "%s", path);
 	return true;
@@ -197,6 +204,13 @@ is "$status $((SECONDS - begin < 18))" "143 1" "flight: an exit status above 128
 record -q --flight --trigger signal --trigger 'fsync > 50ms' --trigger 'fsync > 0.05s' \
 	--trigger 'event signal_deliver' --trigger signal --trigger 'signal SEGV' -- true
 is "$status $(filter_of triggers)" "0 4;" "flight: a trigger that is given twice is made once"
+record -q --flight --trigger 'fsync > 50ms' --trigger 'fsync > 60ms' --trigger 'signal SEGV' --trigger 'signal ABRT' -- true
+is "$status $(filter_of triggers)" "0 4;" "flight: triggers of one event with other conditions are others"
+# memory_of SIZE: KB of the buffers with --memory SIZE
+memory_of() { record --flight --memory "$1" -- true; sed -n 's/.* recording into \([0-9]*\) KB .*/\1/p' err; }
+size=$(memory_of 1G)
+is "$(memory_of "${size}K")" "$size" "flight: buffers that need all of --memory"
+is "$(($(memory_of "$((size - 1))K") * 2))" "$size" "flight: buffers are halved if a KB is missing"
 
 # ------------------------------------------------ snapshots
 # the command sends the recorder SIGUSR1, so that a snapshot precedes the firing
@@ -204,6 +218,13 @@ LAST=1500 record --flight --snapshots 1 --trigger 'event sched_switch' -- \
 	sh -c 'kill -USR1 $PPID; sleep 2'
 like "$(grep -c ': SIGUSR1$' err) $err" "^1 .*: fired.*that was snapshot 1 of 1.*2 snapshots are in" \
 	"--snapshots: snapshots by SIGUSR1 do not count"
+
+FULL=1 FIRINGS=20 record --flight --interval 0 --snapshots 1 --trigger 'event sched_switch' -- sleep 1
+like "$(grep -c '^snapshot ' events) $err" "^2 .*that was snapshot 1 of 1" "--snapshots: a snapshot that failed does not count"
+FULL=1000 FIRINGS=20 record --flight --interval 600 --trigger 'event sched_switch' -- sleep 1
+is "$(grep -c '^snapshot ' events)" 1 "--interval: a snapshot that failed is not tried again at once"
+FIRINGS=20 record -j --flight --interval 0 --snapshots 1 --trigger 'event sched_switch' -- sleep 1
+like "$(grep -c '^snapshot ' events) $(tail -n 1 err)" '^1 .*"suppressed": [1-9]' "--snapshots: firings after the last snapshot are counted"
 
 # ------------------------------------------------ exit status
 record -q -- sh -c 'exit 3'

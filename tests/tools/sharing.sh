@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# sharing.sh - several recorders at once: parameters of the module (setting.c),
-# processes (pids.c), numbers of snapshots (snapshot.c)
+# sharing.sh - several recorders at once: parameters of the module (setting.c,
+# sampling.c), processes (pids.c), numbers of snapshots (snapshot.c)
 #
 # A program takes the place of the module and of LTTng, and acts as several
 # recorders: locks of two descriptors of one process conflict, too.
@@ -137,6 +137,80 @@ check "setting: the test program compiles" cc -D_GNU_SOURCE -DSETTING_DIRECTORY=
 timeout 60 "$work/setting" >"$work/tap"
 is "$?" 0 "setting: the test program ends"
 tap_from "$work/tap" "setting: "
+
+cat >"$work/sampling.c" <<'END_C'
+#include "record/sampling.c"
+
+static void say(bool good, const char *what) { printf("%sok - %s\n", good ? "" : "not ", what); }
+
+static int refused, reports;
+static const char *clock_name = "cpu-clock", *why = "";
+
+int kunwind_system_wide(int on)
+{
+	if (!refused)
+		write_parameter(&system_wide, on ? "Y" : "N");
+	return refused;
+}
+
+/* The sampler begins at the third look. */
+int kunwind_report_read(struct kunwind_report *report)
+{
+	static struct kunwind_report_line line;
+
+	line.field[0] = "sampler";
+	line.field[1] = ++reports < 3 ? "off" : clock_name;
+	line.field[2] = reports < 3 ? "" : why;
+	*report = (struct kunwind_report){ .nr = 1, .line = &line };
+	return 0;
+}
+
+void kunwind_report_free(struct kunwind_report *report) { (void)report; }
+
+static bool are(const char *hz, const char *all, const char *wide)
+{
+	char value[3][SETTING_SIZE];
+
+	return read_parameter(&frequency, value[0]) && read_parameter(&every_task, value[1]) &&
+	       read_parameter(&system_wide, value[2]) && !strcmp(value[0], hz) && !strcmp(value[1], all) &&
+	       !strcmp(value[2], wide);
+}
+
+int main(void)
+{
+	struct sampling plain = { .hz = 50 }, all = { .hz = 50, .all = true }, none = { .all = true };
+
+	write_parameter(&frequency, "997\n");
+	write_parameter(&every_task, "N\n");
+	write_parameter(&system_wide, "N\n");
+	say(sampling_begin(&none) && are("997", "N", "N"), "without samples, nothing is set");
+	sampling_restore(&none);
+	say(are("997", "N", "N"), "and nothing is restored");
+	say(sampling_begin(&plain) && are("50", "N", "N"), "samples of some processes: the frequency");
+	say(sampling_begin(&all) && are("50", "Y", "Y"), "of the whole system: all three parameters");
+	sampling_restore(&all);
+	say(are("50", "N", "N"), "its end restores what the other recording does not need");
+	sampling_restore(&plain);
+	say(are("997", "N", "N"), "the last one restores the frequency");
+	refused = -EPERM;
+	say(!sampling_begin(&all) && are("50", "Y", "N"), "the third parameter is refused");
+	sampling_restore(&all);
+	say(are("997", "N", "N"), "then the first two are restored");
+	sampling_check(&plain);
+	say(reports == 3, "the look for the clock ends once there is one");
+	reports = 0, clock_name = "off", why = "error -19";
+	sampling_check(&plain);
+	say(reports == 3, "or once there is a reason for none");
+	return 0;
+}
+END_C
+mkdir "$work/parameters"
+check "sampling: the test program compiles" cc -D_GNU_SOURCE -DSETTING_DIRECTORY="\"$work/run2\"" -DPARAMETERS="\"$work/parameters/\"" -Wall \
+	-I $tools/record -I $tools -I ../../libkunwind/include -o "$work/sampling" "$work/sampling.c" $tools/record/setting.c $tools/build/record-claim.o $tools/build/{dir,tool}.o
+timeout 60 "$work/sampling" >"$work/tap" 2>"$work/said"
+is "$?" 0 "sampling: the test program ends"
+tap_from "$work/tap" "sampling: "
+like "$(tail -n 1 "$work/said")" "no samples are taken: error -19" "sampling: why there are no samples"
 
 cat >"$work/pids.c" <<'END_C'
 #include <signal.h>

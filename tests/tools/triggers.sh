@@ -97,12 +97,15 @@ static bool left_out(const char *filter, int pid)
 int main(void)
 {
 	int runs = start("kunwind-record", false), other = start("other", false), ended = start("ended", false);
+	int zombie = start("kunwind-record", false);
 	int daemon, hidden, plain;
 	const char *own_space;
 	char mine[64], *filter;
 
 	kill(ended, SIGKILL);
 	waitpid(ended, NULL, 0);
+	kill(zombie, SIGKILL);
+	waitid(P_PID, (id_t)zombie, NULL, WEXITED | WNOWAIT);
 	session_name(mine, sizeof(mine));
 	own_space = strstr(mine, "-ns");
 	own_space = own_space ? own_space : "";
@@ -112,11 +115,13 @@ int main(void)
 	snprintf(names[3], sizeof(names[3]), "kunwind-record-%d%s/0", other, own_space);
 	snprintf(names[4], sizeof(names[4]), "kunwind-record-%d%s", ended, own_space);
 	snprintf(names[5], sizeof(names[5]), "%.80s/0", "a user's trigger with a name that is longer than one of a session can be, by far");
-	nr_names = 7;
+	snprintf(names[7], sizeof(names[7]), "kunwind-record-%d%s/0", zombie, own_space);
+	nr_names = 8;
 	left_over_end();
 	say(gone[0] && gone[1], "triggers of a recorder that was killed are removed, also without its session");
 	say(!gone[2], "triggers of a recorder that runs stay");
 	say(gone[3], "triggers of a recorder whose PID another program has are removed");
+	say(gone[7], "triggers of a recorder that has ended, and whose parent does not know it yet, are removed");
 	say(!gone[4] && !gone[5] && !gone[6], "other triggers stay");
 
 	/* root may read every program; another user may not end root's processes */
