@@ -268,6 +268,30 @@ def test_large(symbols, build_id, program, work):
     return os.path.join(work, "large")
 
 
+def details(trace):
+    """What babeltrace2 says about the environment, log levels and losses of a trace."""
+    text = subprocess.run(["babeltrace2", trace, "-c", "sink.text.details"], check=True, capture_output=True, text=True,
+                          errors="surrogateescape").stdout
+    return sorted({line.strip() for line in text.splitlines() if re.match(
+        r"\s*(hostname|domain|tracer_name|tracer_major|shift):|\s*(Log level|EMF URI):|.*Discarded events?", line)})
+
+
+def test_metadata(trace, work):
+    """A trace with an integer in its environment, a log level, and lost events."""
+    rich = shutil.copytree(trace, os.path.join(work, "rich"))
+    with open(os.path.join(rich, "metadata"), "r+") as file:
+        text = file.read()
+        text = text.replace("env { ", "env { tracer_major = 2; shift = -7; ").replace("stream_id = 0; fields", "stream_id = 0; loglevel = 6; fields", 2)
+        file.seek(0)
+        file.write(text)
+    out = os.path.join(work, "copy-rich")
+    export(rich, out)
+    before, after = details(rich), details(out)
+    same("the copy has the environment, the log levels and the lost events of the trace", after, before)
+    check("the trace has them", any("tracer_major: 2" in line for line in before) and any("Log level" in line for line in before) and
+          any("iscarded" in line for line in before), before)
+
+
 def written(directory):
     """Returns how many bytes the stream files have."""
     try:
@@ -388,6 +412,7 @@ def main():
         test_calls(trace, wakeups, exports.make_inlined(work), work)
         test_samples(program, symbols, build_id, work)
         test_selection(trace, work)
+        test_metadata(trace, work)
         large = test_large(symbols, build_id, program, work)
         test_output(trace, large, work)
     tap.finish()
