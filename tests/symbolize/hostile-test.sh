@@ -94,6 +94,15 @@ is "$("$parse" "$work/split" '' "$work/split.dwo" <<<"$inside" | grep ' 2$')" "$
 	dwp -o packed.dwp packed.dwo)
 is "$("$parse" "$work/packed" '' "$work/packed.dwp" <<<"$inside" | grep ' 2$')" "${wanted:-some}" \
 	"undamaged .dwp file: inlined functions are found"
+# some of 20 units are not in the first slot that their number has in the index
+for i in $(seq 20); do
+	echo "static inline __attribute__((always_inline)) int in_$i(int n) { __asm__ volatile(\"nop\"); return n; }
+		int out_$i(int n) { return in_$i(n) + 1; }" >"$work/u$i.c"
+done
+(cd "$work" && gcc -g -gdwarf-4 -gsplit-dwarf -O2 -fPIC -c u*.c && gcc -shared -nostdlib -Wl,--build-id u*.o -o many &&
+	dwp -o many.dwp u*.dwo)
+is "$(nm "$work/many" | sed -n 's/^\(.*\) T out_.*/0x\1/p' | "$parse" "$work/many" '' "$work/many.dwp" | grep -c ' 2$')" 20 \
+	"a .dwp file with 20 units: the inlined function of each is found"
 for kind in split.dwo packed.dwp; do
 	unsafe= slow=0
 	for seed in $(seq 40); do
