@@ -241,8 +241,8 @@ static void test_live(void)
 	struct kunwind_history *history = kunwind_history_new(symbolizer);
 
 	check(!known_live(history, "another", INT64_MAX) && !known_live(history, "parts-tes", INT64_MAX) &&
-	      !known_live(history, "parts-testx", INT64_MAX) && !known_live(history, "xarts-test", INT64_MAX) &&
-	      known_live(history, "parts-test", INT64_MAX),
+	      !known_live(history, "parts-testx", INT64_MAX) &&
+	      !known_live(history, "xarts-test", INT64_MAX) && known_live(history, "parts-test", INT64_MAX),
 	      "live process: found after a question with another process name");
 	kunwind_history_free(history);
 	history = kunwind_history_new(symbolizer);
