@@ -125,6 +125,8 @@ long __wrap_syscall(long number, ...)
 
 		memmove(answers, answers + 1, sizeof(answers) - sizeof(answers[0]));
 		nr_answers--;
+		if (error == ENOEXEC && last_request == KUNWIND_IOC_JIT_ADD)
+			((struct kunwind_jit *)c)->build_error = KUNWIND_E_NOMEM;
 		if (error)
 			return fail(error);
 	}
@@ -336,8 +338,8 @@ static void test_answers(void)
 	      last_jit.eh_frame_len == sizeof(eh_frame),
 	      "jit_register: addresses, and the number of functions");
 	answer(ENOEXEC, -1);
-	check(kunwind_jit_register(code, 1, eh_frame, 1, NULL) == -ENOEXEC,
-	      "jit_register: a build error returns ENOEXEC");
+	check(kunwind_jit_register(code, 1, eh_frame, 1, &build_error) == -ENOEXEC &&
+	      build_error == KUNWIND_E_NOMEM, "jit_register: a build error returns ENOEXEC, and the error");
 	check(!kunwind_jit_unregister(code, sizeof(code)) && last_request == KUNWIND_IOC_JIT_REMOVE &&
 	      last_jit.start == (uintptr_t)code && last_jit.len == sizeof(code) &&
 	      !last_jit.eh_frame && !last_jit.eh_frame_len,
