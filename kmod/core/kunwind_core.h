@@ -267,6 +267,23 @@ struct kunwind_rule kunwind_table_lookup(const struct kunwind_table *table, u64 
  */
 enum kunwind_reason kunwind_table_part(const struct kunwind_table **table, u64 addr);
 
+/**
+ * kunwind_table_find() - find the rule for an address in a table, its parts and its rows
+ * from code
+ * @table: in, out: the table that has the rule
+ * @rule: out; of kind KUNWIND_RULE_NONE if no row covers the address
+ *
+ * Any context. Return: as kunwind_table_part().
+ */
+enum kunwind_reason kunwind_table_find(const struct kunwind_table **table, u64 addr,
+				       struct kunwind_rule *rule);
+
+/*
+ * Adds rows from code to a table that walks may use already. @code is freed with @table. Call
+ * this once.
+ */
+void kunwind_table_add_code(struct kunwind_table *table, struct kunwind_table *code);
+
 /* Returns whether the table's rules are of 32-bit code. */
 bool kunwind_table_i386(const struct kunwind_table *table);
 

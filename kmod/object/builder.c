@@ -22,6 +22,9 @@
  * TABLE_SLACK) for the table and its draft. All is charged before the sections
  * are read. What rows from code need (rows/code.h) is charged when it is known. If
  * there is no room for it, there are no such rows.
+ *
+ * Rows from code come last: the code is read when the table of the CFI is in
+ * use, and code_builder.c does the rest.
  */
 #include <linux/jiffies.h>
 #include <linux/pagemap.h>
@@ -37,6 +40,7 @@
 #include "../core/rows/code.h"
 #include "../core/rows/unwind_info.h"
 #include "builder.h"
+#include "code_builder.h"
 #include "estimate.h"
 #include "filesystem.h"
 #include "../deps/kernel/gfp.h"
@@ -83,9 +87,10 @@ struct build {
 	unsigned long deadline;		/* jiffies; for reads of remote files, and waits */
 	bool aborted;			/* a read was not done, because the build must end */
 	bool changed;			/* the file changed, or was open for writing, before the reads */
-	size_t charged;			/* bytes */
+	bool gaps_read;			/* the file has no CFI */
+	size_t charged, code_charged;	/* bytes */
 	u8 *data;			/* the sections' bytes */
-	struct kunwind_code_gaps *gaps;	/* code without CFI; or NULL */
+	struct kunwind_code_gaps *gaps;	/* code of a file that has no CFI; or NULL */
 	struct kunwind_part_builder *part_builder;	/* the second stage, to be started; or NULL */
 };
 
@@ -166,7 +171,12 @@ static bool charge_more(void *data, size_t bytes)
 	return true;
 }
 
-/* Adds rows from code to the sections. */
+static bool has_cfi(const struct kunwind_elf *elf)
+{
+	return elf->eh_size || elf->debug_size;
+}
+
+/* Makes rows from code, which take the place of the sections, of which there are none. */
 static enum kunwind_build_error add_rows(struct build *build, size_t *limit)
 {
 	struct kunwind_elf *elf = &build->object->elf;
@@ -190,16 +200,14 @@ static enum kunwind_build_error compile(struct build *build, size_t limit)
 	const struct kunwind_elf *elf = &object->elf;
 	/* Go calls the vDSO on another stack, with its own rsp in r12. */
 	const u32 keep = object->vdso ? KUNWIND_SAVED_REGS : 0;
-	const u64 debug_size = elf->debug_size, without = elf->eh_size + debug_size;
 	struct kunwind_section section[2];
-	enum kunwind_build_error build_error;
+	enum kunwind_build_error build_error = KUNWIND_OK;
 
-	build_error = add_rows(build, &limit);
+	/* If there is CFI, code_builder.c adds the rows to the table later. */
+	if (build->gaps_read)
+		build_error = add_rows(build, &limit);
 	if (build_error)
 		return build_error;
-	/* If the rows make it too large, the rest is better than nothing. */
-	if (without && elf->eh_size + elf->debug_size > (u64)READ_ONCE(max_eh_frame_mb) << 20)
-		object->elf.debug_size = debug_size;
 	kunwind_elf_sections(elf, build->data, build->data + elf->eh_size, section);
 	if (elf->eh_size + elf->debug_size > (u64)READ_ONCE(max_whole_kb) << 10)
 		build_error = kunwind_part_builder_begin(&build->job, section, limit,
@@ -226,7 +234,7 @@ static enum kunwind_build_error build_table(struct build *build)
 	struct kunwind_object *object = build->object;
 	const struct kunwind_elf *elf = &object->elf;
 	enum kunwind_build_error build_error;
-	size_t size, limit, kept = 0;
+	size_t size, limit;
 	u64 most;
 
 	if (!kunwind_source_hold(object))
@@ -252,7 +260,8 @@ static enum kunwind_build_error build_table(struct build *build)
 	build->data = data_alloc(size);
 	build_error = build->data ?
 		      kunwind_unwind_info_read(read_file, build, elf, build->data) : KUNWIND_E_NOMEM;
-	if (!build_error)
+	build->gaps_read = !has_cfi(elf);
+	if (!build_error && build->gaps_read)
 		build_error = kunwind_unwind_info_read_code(read_file, build, elf, build->data,
 							    charge_more, build_aborted, build,
 							    &build->gaps);
@@ -262,16 +271,19 @@ static enum kunwind_build_error build_table(struct build *build)
 		build_error = kunwind_job_take_turn(&build->job, KUNWIND_TURN_COMPILE, NULL, NULL) ?
 			  compile(build, limit) : KUNWIND_E_ABORTED;
 	kunwind_unwind_info_free_code(build->gaps);
-	/* The second stage takes over the data and the charge. */
-	if (build->part_builder)
-		return KUNWIND_OK;
-	kvfree(build->data);
-	if (!build_error) {
-		kept = object->stats.bytes;
+	/* The second stage counts the table. */
+	if (!build_error && !build->part_builder)
 		kunwind_object_cache_built(object);
-	}
-	kunwind_estimate_uncharge(object, build->charged, kept);
 	return build_error;
+}
+
+/* Frees the sections' bytes, and uncharges all but the table. */
+static void release(struct build *build, enum kunwind_build_error build_error)
+{
+	kvfree(build->data);
+	if (build->charged)
+		kunwind_estimate_uncharge(build->object, build->charged,
+					  build_error ? 0 : build->object->stats.bytes);
 }
 
 static struct build build_of(struct kunwind_object *object)
@@ -373,9 +385,42 @@ out:
 	return build_error;
 }
 
+/* Charges memory for the last stage, apart from the build. */
+static bool charge_code(void *data, size_t bytes)
+{
+	struct build *build = data;
+
+	if (!kunwind_estimate_charge_more(build->object, bytes))
+		return false;
+	build->code_charged += bytes;
+	return true;
+}
+
+/*
+ * Reads the code for which code_builder.c makes rows. The table is in use already. Returns
+ * NULL if there is no such code, or if something fails: then there are no such rows.
+ */
+static struct kunwind_code_builder *read_code(struct build *build)
+{
+	struct kunwind_object *object = build->object;
+	struct kunwind_code_gaps *gaps = NULL;
+	enum kunwind_build_error build_error;
+
+	if (build->gaps_read || !kunwind_source_hold(object))
+		return NULL;
+	build_error = kunwind_unwind_info_read_code(read_file, build, &object->elf, build->data,
+						    charge_code, build_aborted, build, &gaps);
+	if (!build_error && gaps && kunwind_source_unchanged(object))
+		return kunwind_code_builder_new(object, gaps, build->code_charged);
+	kunwind_unwind_info_free_code(gaps);
+	kunwind_memory_uncharge(object->quota, build->code_charged);
+	return NULL;
+}
+
 /* Builds an attached (source.h), pending object. Completes object->done. */
 static void build_object(struct kunwind_object *object)
 {
+	struct kunwind_code_builder *code = NULL;
 	struct build build = build_of(object);
 	enum kunwind_build_error build_error;
 
@@ -396,16 +441,28 @@ static void build_object(struct kunwind_object *object)
 		build_error = KUNWIND_E_ABORTED;
 	kunwind_filesystem_answered(object->key.dev);
 	kunwind_source_done(object);
-	kunwind_job_end(&build.job);
 	atomic64_inc(&nr_builds);
-	WRITE_ONCE(object->building_parts, build.part_builder);
+	/* There may be more stages. */
+	WRITE_ONCE(object->building_parts, !build_error);
 	kunwind_result_set(object, build_error);
-	if (build.part_builder)
-		kunwind_part_builder_start(build.part_builder, build.data, build.charged);
-	else
-		kunwind_object_build_over(object);
 	/* Waiting tasks settle their spaces; the sweeper settles the others. */
 	kunwind_result_done(object);
+	if (!build_error)
+		code = read_code(&build);
+	kunwind_source_done(object);
+	kunwind_job_end(&build.job);
+	if (build.part_builder) {
+		kunwind_part_builder_start(build.part_builder, build.data, build.charged, code);
+		return;
+	}
+	release(&build, build_error);
+	if (code) {
+		kunwind_code_builder_start(code, build.job.left);
+		return;
+	}
+	WRITE_ONCE(object->building_parts, false);
+	kunwind_object_build_over(object);
+	complete_all(&object->parts_done);
 }
 
 /*
@@ -446,9 +503,17 @@ int kunwind_builder_init(void)
 
 	if (err)
 		return err;
+	err = kunwind_code_builder_init();
+	if (err)
+		goto no_code_builder;
 	err = kunwind_build_queues_init(build_next);
 	if (err)
-		kunwind_part_builder_exit();
+		goto no_queues;
+	return 0;
+no_queues:
+	kunwind_code_builder_exit();
+no_code_builder:
+	kunwind_part_builder_exit();
 	return err;
 }
 
@@ -459,10 +524,12 @@ void kunwind_builder_stop(void)
 	kunwind_build_queues_drain();
 	/* No build is left that could start a second stage. */
 	kunwind_part_builder_stop();
+	kunwind_code_builder_stop();
 }
 
 void kunwind_builder_exit(void)
 {
 	kunwind_build_queues_exit();
+	kunwind_code_builder_exit();
 	kunwind_part_builder_exit();
 }

@@ -372,6 +372,12 @@ void kunwind_object_cache_built(struct kunwind_object *object)
 	atomic64_add(object->stats.nr_rows, &table_rows);
 }
 
+void kunwind_object_cache_added(const struct kunwind_table_stats *stats)
+{
+	atomic64_add(stats->bytes, &table_bytes);
+	atomic64_add(stats->nr_rows, &table_rows);
+}
+
 void kunwind_object_cache_stats(struct kunwind_stats *stats)
 {
 	stats->objects += READ_ONCE(nr_objects);

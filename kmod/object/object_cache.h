@@ -72,6 +72,8 @@ void kunwind_object_cache_exit(void);
 
 /* Counts a new table, whose memory has been charged. For the builder. */
 void kunwind_object_cache_built(struct kunwind_object *object);
+/* Counts rows that were added to the table of an object; object->stats counts them, too. */
+void kunwind_object_cache_added(const struct kunwind_table_stats *stats);
 
 /*
  * Returns whether a new build of the object, for the user of @quota, may have

@@ -59,9 +59,9 @@ struct kunwind_object_key {
  * @over_share: refused because the share of memory of its user is used up
  * @over_users: refused for lack of memory while a user was charged; there may
  *	be memory for CAP_SYS_ADMIN
- * @building_parts: the table is in use while its second stage builds its parts
- *	(part_builder.c)
- * @parts_done: completed at the end of the second stage
+ * @building_parts: the table is in use while the later stages of the build run: its parts
+ *	(part_builder.c), and rows from code (code_builder.c)
+ * @parts_done: completed at the end of the last stage
  * @late_until: no task waits for a part of the table before this jiffy; or 0
  * @jit: a process handed the object in, for one range of its own (jit.c)
  */

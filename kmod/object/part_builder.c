@@ -48,6 +48,7 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
+#include "code_builder.h"
 #include "estimate.h"
 #include "part_builder.h"
 #include "job.h"
@@ -64,6 +65,7 @@ struct kunwind_part_builder {
 	struct kunwind_build_parts *parts;
 	void *data;
 	size_t charged;			/* bytes */
+	struct kunwind_code_builder *code;	/* the stage after this one; or NULL */
 	struct kunwind_job *job;	/* of the current worker */
 	u64 left;			/* ns of processor time; valid between slices */
 };
@@ -122,9 +124,14 @@ static void parts_end(struct kunwind_part_builder *builder, enum kunwind_build_e
 	kunwind_table_stats(object->table, &object->stats);
 	kunwind_object_cache_built(object);
 	kunwind_estimate_uncharge(object, builder->charged, object->stats.bytes);
-	WRITE_ONCE(object->building_parts, false);
-	kunwind_object_build_over(object);
-	complete_all(&object->parts_done);
+	if (builder->code && !build_error) {
+		kunwind_code_builder_start(builder->code, builder->left);
+	} else {
+		kunwind_code_builder_cancel(builder->code);
+		WRITE_ONCE(object->building_parts, false);
+		kunwind_object_build_over(object);
+		complete_all(&object->parts_done);
+	}
 	wake_up_all(&part_built);
 	kunwind_object_put(object);
 	kfree(builder);
@@ -196,9 +203,11 @@ void kunwind_part_builder_cancel(struct kunwind_part_builder *builder)
 	kfree(builder);
 }
 
-void kunwind_part_builder_start(struct kunwind_part_builder *builder, void *data, size_t charged)
+void kunwind_part_builder_start(struct kunwind_part_builder *builder, void *data, size_t charged,
+				struct kunwind_code_builder *code)
 {
 	builder->data = data;
+	builder->code = code;
 	builder->charged = charged;
 	kunwind_object_get(builder->object);
 	queue_work(part_workers, &builder->work);

@@ -9,6 +9,7 @@
 #include "../core/kunwind_core.h"
 
 struct kunwind_part_builder;
+struct kunwind_code_builder;
 struct kunwind_job;
 
 int kunwind_part_builder_init(void);
@@ -33,9 +34,11 @@ void kunwind_part_builder_cancel(struct kunwind_part_builder *builder);
 
 /*
  * Starts the second stage, in workers. It takes over the sections' bytes @data
- * (kvfree()) and the @charged bytes of the build.
+ * (kvfree()) and the @charged bytes of the build. At its end, it starts @code (or
+ * NULL), or cancels it if the table is given up.
  */
-void kunwind_part_builder_start(struct kunwind_part_builder *builder, void *data, size_t charged);
+void kunwind_part_builder_start(struct kunwind_part_builder *builder, void *data, size_t charged,
+				struct kunwind_code_builder *code);
 
 /**
  * kunwind_part_builder_wait() - wait for parts of tables

@@ -221,6 +221,56 @@ static void test_parts(void)
 	kunwind_table_free(table);
 }
 
+/* The kind and offset of the rule at @addr, as one number; ~0: the table cannot be used. */
+static u32 found_at(const struct kunwind_table *table, u64 addr, bool *in_code)
+{
+	const struct kunwind_table *whole = table;
+	struct kunwind_rule rule;
+
+	if (kunwind_table_find(&table, addr, &rule))
+		return ~0U;
+	*in_code = table != whole;
+	return rule.off;
+}
+
+/* Rows from code are found where neither the table nor its parts have a rule. */
+static void test_code(void)
+{
+	static struct eh eh, more;
+	struct kunwind_section section = { .data = eh.data, .addr = EH_ADDR, .lo = TEXT_LO, .hi = TEXT_HI };
+	struct kunwind_build_parts *builder;
+	struct kunwind_table *table, *code;
+	struct kunwind_table_stats before, after;
+	size_t cie = eh_plain_cie(&eh, "0c 07 08 90 01");
+	bool in_code = false;
+	u32 part;
+
+	eh_plain_fde(&eh, cie, TEXT_LO, 0x100, "0e 10");
+	eh_plain_fde(&eh, cie, TEXT_LO + 0x300, 0x100, "0e 18");
+	section.size = eh.size;
+	eh_plain_fde(&more, eh_plain_cie(&more, "0c 07 08 90 01"), TEXT_LO + 0x200, 0x100, "0e 20");
+	if (kunwind_build_parts_begin(&section, 0, 1, 1 << 20, NULL, NULL, &builder, &table) ||
+	    eh_build(&more, 0, &code))
+		abort();
+	tap_ok(found_at(table, TEXT_LO, &in_code) == ~0U,
+	       "rows from code: a part that is missing is not ready");
+	for (part = 0; part < 2; part++)
+		if (kunwind_build_parts_one(builder, part))
+			abort();
+	tap_ok(!found_at(table, TEXT_LO + 0x200, &in_code), "rows from code: not there yet");
+	kunwind_table_stats(table, &before);
+	kunwind_table_add_code(table, code);
+	kunwind_table_stats(table, &after);
+	tap_ok(found_at(table, TEXT_LO, &in_code) == 16 && found_at(table, TEXT_LO + 0x300, &in_code) == 24 &&
+	       found_at(table, TEXT_LO + 0x200, &in_code) == 32 && in_code &&
+	       !found_at(table, TEXT_LO + 0x100, &in_code),
+	       "rows from code: found where no part has a rule");
+	tap_ok(after.nr_rows > before.nr_rows && after.bytes > before.bytes &&
+	       after.nr_parts == before.nr_parts, "rows from code: counted with the table");
+	kunwind_build_parts_end(builder);
+	kunwind_table_free(table);
+}
+
 int main(void)
 {
 	test_pool();
@@ -229,5 +279,6 @@ int main(void)
 	test_full_rule();
 	test_twice();
 	test_parts();
+	test_code();
 	return tap_done();
 }

@@ -97,6 +97,19 @@ bool kunwind_object_has_users(struct kunwind_object *of)
 	return refcount_read(&of->users) > 1;
 }
 void kunwind_object_cache_built(struct kunwind_object *of) { (void)of; built++; }
+struct kunwind_code_builder { int unused; };
+static struct kunwind_code_builder the_code_builder;
+static unsigned int code_started, code_cancelled;
+static u64 code_left;
+void kunwind_code_builder_start(struct kunwind_code_builder *builder, u64 left)
+{
+	code_started += builder == &the_code_builder;
+	code_left = left;
+}
+void kunwind_code_builder_cancel(struct kunwind_code_builder *builder)
+{
+	code_cancelled += builder == &the_code_builder;
+}
 void kunwind_object_build_over(struct kunwind_object *of) { (void)of; }
 void kunwind_object_put(struct kunwind_object *of) { (void)of; given_back++; }
 void kunwind_result_rules_gone(void) { rules_gone++; }
@@ -159,7 +172,7 @@ static void test_whole(void)
 	struct kunwind_part_builder *builder = scene(1000);
 	const unsigned int woken = part_built.woken;
 
-	kunwind_part_builder_start(builder, malloc(1), CHARGED);
+	kunwind_part_builder_start(builder, malloc(1), CHARGED, NULL);
 	drain_workqueue(part_workers);
 	tap_ok(parts_built() == NR_PARTS && !concluded, "whole table: all parts are built");
 	tap_ok(part_built.woken == woken + NR_PARTS + 1,
@@ -180,7 +193,7 @@ static void test_time(void)
 	bool less = true;
 
 	used_each = 10;
-	kunwind_part_builder_start(builder, malloc(1), CHARGED);
+	kunwind_part_builder_start(builder, malloc(1), CHARGED, NULL);
 	drain_workqueue(part_workers);
 	for (i = 1; i < slices; i++)
 		less &= given[i] < given[i - 1];
@@ -188,7 +201,7 @@ static void test_time(void)
 	       "time: each of %u slices gets what the slices before it left", slices);
 	builder = scene(1000);
 	used_each = 300;
-	kunwind_part_builder_start(builder, malloc(1), CHARGED);
+	kunwind_part_builder_start(builder, malloc(1), CHARGED, NULL);
 	drain_workqueue(part_workers);
 	tap_ok(concluded == 1 && conclusion == KUNWIND_E_ABORTED,
 	       "time: the second stage is given up when its time is used");
@@ -201,7 +214,7 @@ static void test_given_up(void)
 	const unsigned int periods = grace_periods;
 
 	used_each = 1;
-	kunwind_part_builder_start(builder, malloc(1), CHARGED);
+	kunwind_part_builder_start(builder, malloc(1), CHARGED, NULL);
 	drain_workqueue(part_workers);
 	tap_ok(concluded == 1 && !parts_built(), "given up: no part stays");
 	tap_ok(rules_gone == 1 && grace_periods == periods + 1,
@@ -219,13 +232,33 @@ static void test_given_up_unused(void)
 
 	used_each = 1;
 	retired = false;
-	kunwind_part_builder_start(builder, malloc(1), CHARGED);
+	kunwind_part_builder_start(builder, malloc(1), CHARGED, NULL);
 	refcount_dec_and_test(&object.users);	/* the process's */
 	drain_workqueue(part_workers);
 	tap_ok(concluded == 1 && !parts_built() && given_back == 1, "given up, no users: no part stays");
 	tap_ok(!rules_gone && grace_periods == periods,
 	       "given up, no users: the caches keep the rules of other tables");
 	tap_ok(retired, "given up, no users: the table is retired before its users are counted");
+}
+
+/* The stage after this one has what this one has left, unless this one fails. */
+static void test_code(void)
+{
+	struct kunwind_part_builder *builder = scene(1000);
+
+	object.parts_done.done = 0;
+	used_each = 10;
+	kunwind_part_builder_start(builder, malloc(1), CHARGED, &the_code_builder);
+	drain_workqueue(part_workers);
+	tap_ok(code_started == 1 && !code_cancelled && code_left && code_left < 1000 &&
+	       object.building_parts && !object.parts_done.done,
+	       "rows from code: they are made after the last part, in the time that is left");
+	builder = scene(0);
+	used_each = 1;
+	kunwind_part_builder_start(builder, malloc(1), CHARGED, &the_code_builder);
+	drain_workqueue(part_workers);
+	tap_ok(code_started == 1 && code_cancelled == 1 && !object.building_parts && object.parts_done.done,
+	       "rows from code: none if the table is given up");
 }
 
 static void all_are_built(void) { drain_workqueue(part_workers); }
@@ -235,7 +268,7 @@ static void test_wait(void)
 {
 	struct kunwind_part_builder *builder = scene(1000);
 
-	kunwind_part_builder_start(builder, malloc(1), CHARGED);
+	kunwind_part_builder_start(builder, malloc(1), CHARGED, NULL);
 	tap_ok(kunwind_part_missing(&snapshot->ranges.range[0], TEXT_LO), "wait: a part is missing");
 	while_waiting = time_goes_by;
 	tap_ok(kunwind_part_wait(&mm, TEXT_LO, 10) == -ETIME && waited == 1,
@@ -267,6 +300,7 @@ int main(void)
 	test_given_up();
 	test_wait();
 	test_given_up_unused();
+	test_code();
 	kunwind_part_builder_exit();
 	kunwind_table_free(object.table);
 	free(snapshot);

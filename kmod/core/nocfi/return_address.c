@@ -77,13 +77,14 @@ static struct kunwind_rule kunwind_walk_attr rule_of(struct kunwind_walk *walk, 
 {
 	const struct kunwind_range *range = kunwind_ranges_live(walk->ranges, addr);
 	const struct kunwind_table *table = range ? READ_ONCE(range->table) : NULL;
+	struct kunwind_rule rule;
 
 	barrier();	/* load the table before the bias, as in kunwind_walk_rule() */
 	/* A part that is not built has no rules, like a table that is not built. */
 	if (!table || !kunwind_pay(&walk->mem, KUNWIND_COST_LOOKUP) ||
-	    kunwind_table_part(&table, addr - range->bias) != KUNWIND_COMPLETE)
+	    kunwind_table_find(&table, addr - range->bias, &rule) != KUNWIND_COMPLETE)
 		return (struct kunwind_rule){ };
-	return kunwind_table_lookup(table, addr - range->bias);
+	return rule;
 }
 
 bool kunwind_walk_attr kunwind_proof_covered(struct kunwind_walk *walk, u64 addr)

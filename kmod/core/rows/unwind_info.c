@@ -8,6 +8,8 @@
 #include "go_find.h"
 #include "unwind_info.h"
 
+#define TABLE_SLACK (64 << 10) /* bytes by which a table may exceed its rows */
+
 enum kunwind_build_error kunwind_unwind_info_find(kunwind_read_fn *read, void *file, u64 file_size,
 						  struct kunwind_elf *elf)
 {
@@ -131,4 +133,30 @@ enum kunwind_build_error kunwind_unwind_info_add_rows(struct kunwind_elf *elf,
 		(void)put_rows(elf, rows, size, data);
 	kunwind_free(rows);
 	return elf->eh_size || elf->debug_size ? KUNWIND_OK : KUNWIND_E_NO_CFI;
+}
+
+enum kunwind_build_error
+kunwind_unwind_info_code_table(const struct kunwind_elf *elf, struct kunwind_code_gaps *gaps,
+			       kunwind_charge_fn *charge, kunwind_abort_fn *abort, void *hook_data,
+			       struct kunwind_table **table)
+{
+	struct kunwind_section section = { .debug = true, .min_fdes = ~0U, .lo = elf->text_lo,
+					   .hi = elf->text_hi };
+	enum kunwind_build_error err;
+	u64 size, limit;
+	u8 *rows;
+
+	err = kunwind_code_rows(gaps, NULL, 0, abort, hook_data, &rows, &size);
+	kunwind_unwind_info_free_code(gaps);
+	if (err)
+		return err;
+	if (!rows)
+		return KUNWIND_E_NO_CFI;
+	section.data = rows;
+	section.size = size;
+	limit = size + TABLE_SLACK;
+	err = charged(charge, hook_data, 2 * limit) ?
+		      kunwind_table_build(&section, 0, limit, abort, hook_data, table) : KUNWIND_E_LIMIT;
+	kunwind_free(rows);
+	return err;
 }

@@ -66,6 +66,21 @@ kunwind_unwind_info_add_rows(struct kunwind_elf *elf, struct kunwind_code_gaps *
 			     kunwind_charge_fn *charge, kunwind_abort_fn *abort, void *hook_data,
 			     u8 **data);
 
+/**
+ * kunwind_unwind_info_code_table() - make a table of rows from code only
+ * @gaps: freed in any case
+ * @charge, @abort: as above. @charge is called with the most bytes that the table and its
+ *	draft take
+ * @table: out: for kunwind_table_add_code(); unchanged on failure
+ *
+ * May sleep. Return: KUNWIND_OK, KUNWIND_E_NO_CFI if there is no row, KUNWIND_E_NOMEM,
+ * KUNWIND_E_LIMIT, KUNWIND_E_ABORTED.
+ */
+enum kunwind_build_error __must_check
+kunwind_unwind_info_code_table(const struct kunwind_elf *elf, struct kunwind_code_gaps *gaps,
+			       kunwind_charge_fn *charge, kunwind_abort_fn *abort, void *hook_data,
+			       struct kunwind_table **table);
+
 /* Frees @gaps without making rows. */
 void kunwind_unwind_info_free_code(struct kunwind_code_gaps *gaps);
 

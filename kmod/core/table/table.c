@@ -189,6 +189,38 @@ kunwind_table_part(const struct kunwind_table **table, u64 addr)
 	return KUNWIND_COMPLETE;
 }
 
+noinline enum kunwind_reason kunwind_walk_attr
+kunwind_table_find(const struct kunwind_table **table, u64 addr, struct kunwind_rule *rule)
+{
+	const struct kunwind_table *whole = *table, *code;
+	enum kunwind_reason reason;
+
+	*rule = kunwind_table_lookup(whole, addr);
+	if ((rule->kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_NONE)
+		return KUNWIND_COMPLETE;
+	reason = kunwind_table_part(table, addr);
+	if (reason != KUNWIND_COMPLETE)
+		return reason;
+	if (*table != whole) {
+		*rule = kunwind_table_lookup(*table, addr);
+		if ((rule->kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_NONE)
+			return KUNWIND_COMPLETE;
+	}
+	/* An address dependency orders reads of the rows after this load. */
+	code = READ_ONCE(whole->code);
+	if (code) {
+		*rule = kunwind_table_lookup(code, addr);
+		if ((rule->kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_NONE)
+			*table = code;
+	}
+	return KUNWIND_COMPLETE;
+}
+
+void kunwind_table_add_code(struct kunwind_table *table, struct kunwind_table *code)
+{
+	smp_store_release(&table->code, code);
+}
+
 bool kunwind_walk_attr kunwind_table_i386(const struct kunwind_table *table)
 {
 	return table->i386;
@@ -265,6 +297,7 @@ int kunwind_table_for_each(const struct kunwind_table *table,
 void kunwind_table_stats(const struct kunwind_table *table, struct kunwind_table_stats *stats)
 {
 	const struct kunwind_parts *parts = table->parts;
+	const struct kunwind_table *code = READ_ONCE(table->code);
 	u32 i;
 
 	*stats = (struct kunwind_table_stats){
@@ -280,6 +313,12 @@ void kunwind_table_stats(const struct kunwind_table *table, struct kunwind_table
 		.entry = table->entry,
 		.i386 = table->i386,
 	};
+	if (code) {
+		stats->nr_fdes += code->nr_fdes;
+		stats->nr_rows += code->nr_rows;
+		stats->nr_rules += code->nr_rules;
+		stats->bytes += code->bytes;
+	}
 	if (!parts)
 		return;
 	stats->base = parts->base;
@@ -319,5 +358,7 @@ void kunwind_table_free(struct kunwind_table *table)
 {
 	if (table && table->parts)
 		kunwind_table_drop(table);
+	if (table)
+		kunwind_free(table->code);
 	kunwind_free(table);
 }

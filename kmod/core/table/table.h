@@ -81,6 +81,7 @@ struct kunwind_table {
 	u8 top_shift, top_round;
 	u64 bytes;
 	struct kunwind_parts *parts;	/* NULL, except in tables in parts */
+	struct kunwind_table *code;	/* rows from code, for addresses without other rows; or NULL */
 };
 
 #endif /* _KUNWIND_TABLE_H */

@@ -20,23 +20,16 @@
 #include "full_rule.h"
 
 /*
- * Looks up the rule for @addr. A table in parts is replaced in *@table by the
- * part. Returns KUNWIND_COMPLETE, also with KUNWIND_RULE_NONE if no row covers
- * the address; or the reason why the part cannot be used.
+ * Looks up the rule for @addr, and the table that has it. Returns KUNWIND_COMPLETE, also with
+ * KUNWIND_RULE_NONE if no row covers the address; or the reason why the table cannot be used.
  */
 static __always_inline enum kunwind_reason
 look_up(const struct kunwind_table **table, u64 addr, struct kunwind_rule *rule)
 {
-	const struct kunwind_table *whole = *table;
-	enum kunwind_reason reason;
-
-	*rule = kunwind_table_lookup(whole, addr);
+	*rule = kunwind_table_lookup(*table, addr);
 	if (likely((rule->kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_NONE))
 		return KUNWIND_COMPLETE;
-	reason = kunwind_table_part(table, addr);
-	if (reason == KUNWIND_COMPLETE && *table != whole)
-		*rule = kunwind_table_lookup(*table, addr);
-	return reason;
+	return kunwind_table_find(table, addr, rule);
 }
 
 /* Tries the range of the last lookup first: most frames are in the same one. */
