@@ -254,7 +254,7 @@ static void found(struct kunwind_code_flow *f, u32 from, u32 i,
 	/* No compiled code has rsp above the return address. */
 	if (f->trial && ((to.sp == LOST && known(insn->state.sp)) ||
 			 (known(to.sp) && to.sp < entry.sp) ||
-			 (known(to.bp) && known(to.need_bp) && to.bp != to.need_bp))) {
+			 (to.bp >= SAME && known(to.need_bp) && to.bp != to.need_bp))) {
 		f->failed = true;
 		return;
 	}
@@ -386,8 +386,8 @@ static bool leads_to_good(const struct kunwind_code_flow *f, u32 i)
 	const bool call = f->calls && insn->effect.flow == KUNWIND_FLOW_CALL && i + 1 < f->nr &&
 			  !(insn[1].flags & KUNWIND_INSN_BEGINS);
 
-	/* Nothing was compared after an instruction that sets rsp. */
-	if (insn->effect.rsp == KUNWIND_RSP_SET)
+	/* Where rsp is not known after the instruction, nothing was compared. */
+	if (after(&insn->effect, &insn->state).sp == UNKNOWN)
 		return false;
 	return ((call || flows_on(f, i)) && (insn[1].flags & both) == both) ||
 	       (insn->target != KUNWIND_NO_INSN && (f->insns[insn->target].flags & both) == both);
