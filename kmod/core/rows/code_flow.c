@@ -348,8 +348,8 @@ static void spread(struct kunwind_code_flow *f, u32 i)
 		lead_back(f, i, f->jumps[j], &state);
 	}
 	/* What follows has another return address. */
-	if (!f->trial && state.sp == entry.sp && (insn->takes_return || insn->drops_word) &&
-	    i + 1 < f->nr)
+	if (!f->trial && state.sp == entry.sp && insn->effect.rsp == KUNWIND_RSP_ADD &&
+	    insn->effect.off > 0 && i + 1 < f->nr)
 		f->insns[i + 1].flags |= KUNWIND_INSN_BEGINS;
 	if (f->trial && f->calls && insn->effect.flow == KUNWIND_FLOW_CALL)
 		call_returns(f, i);
@@ -481,6 +481,10 @@ static bool inside(const struct kunwind_code_flow *f, u32 i)
 static bool try_beginning(struct kunwind_code_flow *f, u32 i, const struct kunwind_flow_insn *jump)
 {
 	if ((f->insns[i].targeted && !f->insns[i].padded) || f->insns[i].state.sp != UNKNOWN)
+		return false;
+	/* After a pop of the return address, the word at rsp is none. */
+	if (i && f->insns[i - 1].effect.rsp == KUNWIND_RSP_ADD && f->insns[i - 1].effect.off > 0 &&
+	    !f->insns[i - 1].drops_word)
 		return false;
 	if (try(f, i, &entry))
 		return true;
