@@ -32,7 +32,9 @@ verdict $? "snapshot: the first of 10,000 mappings are overwritten"
 is "$(du -sk "$path" | awk '{ print $1 < 8192 + 1024 }')" 1 "snapshot: it is not larger than --memory"
 kill -USR1 $recorder
 eventually "SIGUSR1: the recorder takes a snapshot" has_snapshots hand 2
-like "$(functions hand/snapshot-2-* syscall_exit_openat "$load")" "^([a-z_]*syscall_cancel )*[a-z_0-9]*open[a-z_0-9]* main .*_start $" \
+# The first event may be one of the shell's, before it executed slow-call: if the program has changed
+# the processor, that of the beginning still holds it, and the shell's mappings are overwritten.
+like "$(last_functions hand/snapshot-2-* syscall_exit_openat "$load")" "^([a-z_]*syscall_cancel )*[a-z_0-9]*open[a-z_0-9]* main .*_start $" \
 	"snapshot: frames of a process whose mappings were reported long ago have names"
 check "lttng snapshot record: takes a snapshot, too" lttng snapshot record -s "kunwind-record-$recorder"
 is "$(kunwind snapshot --json "kunwind-record-$recorder" | "$json" snapshot 2>&1)" "" "kunwind snapshot --json: as kunwind-json(5) says"

@@ -23,6 +23,13 @@ functions() {
 		$1 == "event" { if (found) exit; found = index(" " $9 " ", field) }
 		$1 == "frame" && found { printf "%s ", $5 == "" ? "?" : $5 }'
 }
+# last_functions TRACE EVENT PID: the same for the last such event of a process
+last_functions() {
+	kunwind show --tsv --event "$2" --pid "$3" "$1" | awk -F '\t' '
+		$1 == "event" { line = "" }
+		$1 == "frame" { line = line ($5 == "" ? "?" : $5) " " }
+		END { print line }'
+}
 # Starts a recorder in the background; returns when it is ready. $recorder is its PID.
 start_recorder() { # OPTION...
 	kunwind record --json "$@" 2>err &
