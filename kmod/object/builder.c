@@ -229,6 +229,25 @@ static enum kunwind_build_error compile(struct build *build, size_t limit)
 	return KUNWIND_OK;
 }
 
+/*
+ * Builds the table from code alone, after the sections had no valid FDE: linkers write an
+ * .eh_frame that has only its end (static programs of musl).
+ */
+static enum kunwind_build_error build_from_code(struct build *build, size_t limit)
+{
+	struct kunwind_object *object = build->object;
+	enum kunwind_build_error build_error;
+
+	if (!kunwind_source_hold(object))
+		return KUNWIND_E_ABORTED;
+	object->elf.eh_size = object->elf.debug_size = 0;
+	build->gaps_read = true;
+	build_error = kunwind_unwind_info_read_code(read_file, build, &object->elf, build->data,
+						    charge_more, build_aborted, build, &build->gaps);
+	kunwind_source_done(object);
+	return build_error ? build_error : compile(build, limit);
+}
+
 static enum kunwind_build_error build_table(struct build *build)
 {
 	struct kunwind_object *object = build->object;
@@ -270,6 +289,8 @@ static enum kunwind_build_error build_table(struct build *build)
 	if (!build_error)
 		build_error = kunwind_job_take_turn(&build->job, KUNWIND_TURN_COMPILE, NULL, NULL) ?
 			  compile(build, limit) : KUNWIND_E_ABORTED;
+	if (build_error == KUNWIND_E_NO_CFI && !build->gaps_read)
+		build_error = build_from_code(build, limit);
 	kunwind_unwind_info_free_code(build->gaps);
 	/* The second stage counts the table. */
 	if (!build_error && !build->part_builder)

@@ -283,6 +283,48 @@ static void test_charge(void)
 	end("no memory");
 }
 
+/* The bytes of the file, with an .eh_frame that has no FDE. */
+static u8 *without_fdes(void)
+{
+	u8 *bytes = malloc(data.size);
+
+	memcpy(bytes, data.data, data.size);
+	memset(bytes + data.elf.eh_offset, 0, data.elf.eh_size);
+	return bytes;
+}
+
+static unsigned int last_read;
+static void writes_at_last(void)
+{
+	if (reads == last_read)
+		inode.writers = 1;
+}
+
+static void test_no_fde(void)
+{
+	const u8 *const whole = data.data;
+	u8 *bytes = without_fdes();
+
+	data.data = bytes;
+	begin();
+	tap_ok(build(false, KUNWIND_OBJECT_READY, KUNWIND_OK) && object.stats.nr_rows && !code_made &&
+	       built_over == 1, "sections without an FDE: the table has rows from code");
+	last_read = reads;
+	end("no FDE");
+	begin();
+	read_fails = last_read;
+	tap_ok(build(false, KUNWIND_OBJECT_FAILED, KUNWIND_E_IO) && reads == last_read,
+	       "sections without an FDE, and the code cannot be read: failed");
+	end("no FDE and no code");
+	begin();
+	at_read = writes_at_last;
+	tap_ok(build(false, KUNWIND_OBJECT_FAILED, KUNWIND_E_IO) && reads == last_read,
+	       "sections without an FDE, and the file changes while its code is read: failed");
+	end("no FDE, and the file changes");
+	data.data = whole;
+	free(bytes);
+}
+
 static void stop_now(void) { may_go_on = 0; }
 static void time_passes(void) { jiffies += msecs_to_jiffies(max_build_ms) + 1; }
 
@@ -422,6 +464,7 @@ int main(void)
 	test_long_read();
 	test_changes();
 	test_charge();
+	test_no_fde();
 	test_ends();
 	test_user();
 	test_memcg();
