@@ -316,7 +316,8 @@ int kunwind_table_for_each(const struct kunwind_table *table,
 
 /*
  * Ranges: the executable mappings of one address space, sorted by start,
- * disjoint.
+ * disjoint. A long list is cut into chunks, so that a change copies one chunk and
+ * not the list.
  */
 struct kunwind_range {
 	u64 start, end;		/* addresses in the process: [start, end) */
@@ -328,14 +329,31 @@ struct kunwind_range {
 				 * (WRITE_ONCE) */
 };
 
+struct kunwind_range_chunk {
+	u64 start;		/* of its first range */
+	const struct kunwind_range *range;	/* [nr] */
+	u32 nr;			/* never 0 */
+};
+
 struct kunwind_ranges {
 	u64 id;			/* unique, never 0, of this content: key of the rule cache */
 	u64 entry_sp;		/* stack pointer at the start of the program; 0: not known */
 	u64 entry, interpreter;	/* the program's entry point, and the address of the ELF header
 				 * of its interpreter (ld.so); 0: not known, or none */
-	u32 nr;
+	u64 doubt_start, doubt_end;	/* ranges that overlap this interval are not to be used,
+				 * like dead ones; empty: none */
+	const struct kunwind_range_chunk *chunk;	/* [nr]; NULL: range[] has all ranges */
+	u32 nr;			/* of chunk[], or of range[] */
 	struct kunwind_range range[];
 };
+
+/* Returns whether a walk may use the range, which is one of @ranges. Any context. */
+static __always_inline bool kunwind_range_is_usable(const struct kunwind_ranges *ranges,
+						    const struct kunwind_range *range)
+{
+	return !READ_ONCE(range->dead) &&
+	       (range->start >= ranges->doubt_end || range->end <= ranges->doubt_start);
+}
 
 /* Returns the range that holds @addr, also if the range is dead, or NULL. Any context. */
 const struct kunwind_range *kunwind_ranges_find(const struct kunwind_ranges *ranges, u64 addr);

@@ -25,8 +25,8 @@
  * ------
  * Only the entry of the system call is hooked, because no header declares any
  * of the inner functions that see the new mapping. mmap_lock is not held there.
- * The call counts as a move of its space from the entry up to the forced read,
- * which comes before the task returns to user mode.
+ * The call counts as a move of its space from the entry up to the read that
+ * follows, which comes before the task returns to user mode.
  *   - MREMAP_FIXED: [new_addr, new_addr + new_len) is marked as dead at the
  *     entry. Until mremap takes mmap_lock, a read by another thread can still
  *     find the old mapping there. Therefore all that is read there during the
@@ -42,18 +42,18 @@
  *     can be in a function there, or jump there, before mremap has returned the
  *     address. munmap is not hooked, so ranges may still be known there, with
  *     tables that a JIT handed in. The task work marks them as dead by the
- *     return value, before the forced read, which would take those tables over.
+ *     return value, before the read, which would take those tables over.
  *     If the mapping grew in place, it marks the part beyond the old length.
  *   - A read by another thread may be under way when a range is marked as dead.
  *     Before it publishes its list, it marks the range there, too
  *     (kunwind_space_mark()).
- *   - The sys_exit event of the task itself comes before the forced read. Its
+ *   - The sys_exit event of the task itself comes before the read of the mappings. Its
  *     frames are in code that was mapped before the call: the ranges of the
  *     source still describe them, and a fixed destination is dead.
  *   - MREMAP_DONTUNMAP keeps the source mapped, with the same file. If the
  *     source is anonymous, its pages are gone, and no code in it can run.
- *   - If mremap fails, the destination may be unchanged or unmapped. The forced
- *     read finds out. Only a table that a JIT handed in for the destination is
+ *   - If mremap fails, the destination may be unchanged or unmapped. The read
+ *     of source and destination finds out. Only a table that a JIT handed in for the destination is
  *     lost then: the JIT has to hand it in again.
  *   - fork during a move: the child shares no snapshot, and reads its mappings.
  *   - No memory for the task work: the space is given up. The kernel's own code
@@ -124,8 +124,7 @@ static void mappings_run(struct callback_head *head)
 	if (mm && !(current->flags & PF_EXITING))
 		space = kunwind_space_find_get(mm);
 	if (space) {
-		kunwind_space_read_mappings(space, mm, work->why == READ_FORCE,
-					    kunwind_mm_hooks_max_wait(), false);
+		kunwind_space_read_mappings(space, mm, false, kunwind_mm_hooks_max_wait(), false);
 		if (work->why == READ_EXEC)
 			WRITE_ONCE(space->fresh, false);
 		kunwind_space_put(space);
@@ -293,6 +292,10 @@ static void moved(struct mappings_work *work)
 	struct kunwind_space *space = work->moving;
 	u64 start = task_pt_regs(current)->ax, end;
 
+	/* What it moved, or may have moved if it failed. The kernel refuses an overflow. */
+	if (check_add_overflow(work->addr, max(work->old_len, (u64)1), &end))
+		end = U64_MAX;
+	kunwind_space_changed(space, work->addr, end);
 	if (!current->mm)
 		goto out;
 	if (work->i386)
@@ -300,9 +303,12 @@ static void moved(struct mappings_work *work)
 	if (!IS_ERR_VALUE(start)) {
 		if (work->i386)
 			start = (u32)start;
-		end = start + work->new_len;
-		if (start == work->addr)	/* it grew or shrank in place */
-			start += work->old_len;
+		/* Also if a tracer has changed the return value. */
+		if (check_add_overflow(start, work->new_len, &end))
+			end = U64_MAX;
+		if (start == work->addr &&	/* it grew or shrank in place */
+		    check_add_overflow(start, work->old_len, &start))
+			start = end;
 		if (start < end)
 			mark_dead(space, start, end);
 	}
@@ -346,7 +352,7 @@ static void notrace move(struct kunwind_space *space, const struct mremap *call)
 	    !kunwind_space_dirty(space) &&
 	    !(fixed && kunwind_space_knows(space, call->new_addr, call->new_len)))
 		return;
-	work = work_new(READ_FORCE);
+	work = work_new(READ_IF_CHANGED);
 	if (!work)
 		goto give_up;
 	work->moving = kunwind_space_get(space);
@@ -376,7 +382,7 @@ static void notrace mremap(struct mremap call)
 		return;
 	/*
 	 * With linear address masking (6.4), the kernel ignores these bits of
-	 * the old address. Without it, the call fails, and the forced read
+	 * the old address. Without it, the call fails, and the read of the mappings
 	 * finds no change.
 	 */
 	call.addr &= ~GENMASK_ULL(62, 57);

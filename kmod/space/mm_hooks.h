@@ -20,7 +20,6 @@ bool __must_check kunwind_mm_hooks_exit(void);
 /* Why a task reads its mappings before it next runs user code. */
 enum kunwind_read_cause {
 	READ_IF_CHANGED,	/* reads them only if a hook has seen a change */
-	READ_FORCE,		/* always: no hook sees what mremap() maps */
 	READ_EXEC,		/* as READ_IF_CHANGED, then clears @fresh of the space */
 };
 

@@ -54,18 +54,25 @@ static enum part_state part_state(const struct mm_struct *mm, u64 addr, bool tim
 	space = kunwind_space_find(mm);
 	ranges = space ? rcu_dereference(space->ranges) : NULL;
 	range = ranges ? kunwind_ranges_find(ranges, addr) : NULL;
-	if (range && !READ_ONCE(range->dead) && READ_ONCE(range->table))
+	if (range && kunwind_range_is_usable(ranges, range) && READ_ONCE(range->table))
 		state = kunwind_part_missing(range, addr) ? PART_MISSING : PART_THERE;
 	if (state == PART_MISSING) {
+		const struct kunwind_snapshot *snapshot = kunwind_snapshot_of(ranges);
+		struct kunwind_detail *detail;
 		unsigned long late;
 
-		object = kunwind_snapshot_of(ranges)->detail[range - ranges->range].object;
+		if (!kunwind_snapshot_at(snapshot, kunwind_snapshot_after(snapshot, addr), &detail)) {
+			state = PART_GONE;
+			goto out;
+		}
+		object = detail->object;
 		if (timed_out)
 			WRITE_ONCE(object->late_until, (jiffies + HZ) | 1);
 		late = READ_ONCE(object->late_until);
 		if (late && time_before(jiffies, late))
 			state = PART_LATE;
 	}
+out:
 	rcu_read_unlock();
 	return state;
 }

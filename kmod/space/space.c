@@ -3,10 +3,11 @@
  * space.c - address spaces of registered processes, found by mm, read under RCU
  *
  * A space points to a snapshot of the executable mappings: sorted ranges, each
- * with the table of its object. read_mappings.c reads the mm's own list of
+ * with the table of its object. update.c reads the mm's own list of
  * mappings under mmap_lock, and publishes a new snapshot before it drops that
- * lock, so no mapping can change in between. snapshot.h says how a published
- * snapshot can change. This file does not read mappings or build tables.
+ * lock, so no mapping can change in between. invalidate.c marks ranges as dead.
+ * snapshot.h says how a published snapshot can change. This file does not read
+ * mappings or build tables.
  *
  * Walks find spaces and read snapshots in any context, NMI included, without a
  * lock. All other functions run in process context (space.h).
@@ -23,7 +24,7 @@
  * Locks: spaces_lock, space->lock and space->read_mutex; docs/locking.md has
  * their order, and docs/lifetimes.md says which code frees what.
  *
- * Memory: 152 bytes a space (192 from the allocator), and its snapshot, which
+ * Memory: 248 bytes a space (256 from the allocator), and its snapshot, which
  * forked children share.
  */
 #include <linux/hash.h>
@@ -53,35 +54,39 @@ static unsigned long sweep_delay = 1;	/* jiffies */
 static u32 sweep_nr;			/* number of the current sweep, never 0; only sweep() */
 static bool rules_gone;
 
-static struct kunwind_ranges *locked_ranges(struct kunwind_space *space)
-{
-	return rcu_dereference_protected(space->ranges, lockdep_is_held(&space->lock));
-}
-
-struct kunwind_snapshot *kunwind_space_snapshot(struct kunwind_space *space)
+/* Returns the published snapshot with a reference, or NULL, and whether it is borrowed. */
+static struct kunwind_snapshot *get_snapshot(struct kunwind_space *space, bool *borrowed)
 {
 	struct kunwind_snapshot *snapshot;
 
 	spin_lock(&space->lock);
-	snapshot = kunwind_snapshot_of(locked_ranges(space));
+	snapshot = kunwind_space_locked_snapshot(space);
 	if (snapshot)
 		refcount_inc(&snapshot->refs);
+	*borrowed = space->borrowed;
 	spin_unlock(&space->lock);
 	return snapshot;
 }
 
+struct kunwind_snapshot *kunwind_space_snapshot(struct kunwind_space *space)
+{
+	bool borrowed;
+
+	return get_snapshot(space, &borrowed);
+}
+
 void kunwind_space_publish(struct kunwind_space *space, struct kunwind_snapshot *snapshot)
 {
-	struct kunwind_ranges *old;
+	struct kunwind_snapshot *old;
 
 	lockdep_assert_held(&space->lock);
-	old = locked_ranges(space);
+	old = kunwind_space_locked_snapshot(space);
 	rcu_assign_pointer(space->ranges, snapshot ? &snapshot->ranges : NULL);
-	kunwind_snapshot_put(kunwind_snapshot_of(old));
+	kunwind_snapshot_put(old);
 }
 
 /* An object is done. A worker soon fills in the ranges that wait for it. */
-static void sweep_soon(void)
+void kunwind_space_sweep_soon(void)
 {
 	kunwind_reap_queue(&sweeper, READ_ONCE(sweep_delay));
 }
@@ -90,16 +95,18 @@ void kunwind_space_announce(struct kunwind_space *space)
 {
 	struct kunwind_snapshot *snapshot;
 	unsigned int tries = 0;
-	bool done = false;
+	bool done = false, borrowed;
 
-	while (!done && (snapshot = kunwind_space_snapshot(space))) {
+	/* What is borrowed must not be announced: its marks are another process's. */
+	while (!done && (snapshot = get_snapshot(space, &borrowed))) {
 		const pid_t tgid = READ_ONCE(space->tgid);
 		/* The last try ends, whatever other threads map meanwhile. */
 		struct kunwind_ranges __rcu **published =
 			++tries < ANNOUNCE_TRIES ? &space->ranges : NULL;
 
 		kunwind_snapshot_settle(snapshot);
-		done = tgid <= 0 || kunwind_snapshot_announce(snapshot, tgid, published);
+		done = tgid <= 0 || borrowed ||
+		       kunwind_snapshot_announce(snapshot, tgid, published);
 		kunwind_snapshot_put(snapshot);
 	}
 }
@@ -120,7 +127,7 @@ static struct kunwind_space *next_unannounced(struct hlist_head *bucket, bool re
 			continue;
 		space->swept = sweep_nr;
 		snapshot = kunwind_snapshot_of(rcu_dereference(space->ranges));
-		if (snapshot && renew && kunwind_snapshot_has_retired(snapshot))
+		if (snapshot && renew && kunwind_snapshot_find_retired(snapshot))
 			WRITE_ONCE(snapshot->ranges.id, kunwind_snapshot_new_id());
 		if (!snapshot || READ_ONCE(snapshot->announced))
 			continue;
@@ -152,7 +159,8 @@ static void sweep(struct work_struct *work)
 	/*
 	 * Pairs with the barrier in read_and_publish(). If a snapshot was
 	 * published with a pending object, either this sweep sees the snapshot,
-	 * or the task that published it sees that the object is done.
+	 * or the task that published it sees that the object is done. kill()
+	 * asks for another sweep after it has published a copy.
 	 */
 	smp_mb();
 	sweep_nr += 1 + (sweep_nr == U32_MAX);
@@ -167,7 +175,7 @@ static void sweep(struct work_struct *work)
 	}
 	WRITE_ONCE(sweep_delay, 1 + nsecs_to_jiffies(10 * (ktime_get_ns() - start)));
 	if (again)
-		sweep_soon();
+		kunwind_space_sweep_soon();
 }
 
 /*
@@ -178,7 +186,7 @@ static void sweep(struct work_struct *work)
 static void forget_rules(void)
 {
 	WRITE_ONCE(rules_gone, true);
-	sweep_soon();
+	kunwind_space_sweep_soon();
 }
 
 static bool unsettled(void)
@@ -242,6 +250,7 @@ static struct kunwind_space *space_alloc(struct mm_struct *mm, pid_t tgid, gfp_t
 	mutex_init(&space->read_mutex);
 	spin_lock_init(&space->lock);
 	space->map_seq = 1;		/* never read */
+	kunwind_changed_add(&space->changed, 0, U64_MAX);
 	return space;
 }
 
@@ -400,7 +409,6 @@ void kunwind_space_dup(struct mm_struct *old, struct mm_struct *new)
 {
 	struct kunwind_space *parent, *child;
 	struct kunwind_snapshot *snapshot;
-	bool pending = false;
 
 	rcu_read_lock();
 	parent = kunwind_space_find(old);
@@ -412,213 +420,31 @@ void kunwind_space_dup(struct mm_struct *old, struct mm_struct *new)
 	spin_lock(&parent->lock);
 	child->map_seq = parent->map_seq;
 	child->read_seq = parent->read_seq;
-	snapshot = kunwind_snapshot_of(locked_ranges(parent));
-	if (parent->moves.nr) {
-		/* It may soon be wrong: the child reads its own mappings. */
-		snapshot = NULL;
-		child->read_seq = child->map_seq - 1;
-	} else if (snapshot && !READ_ONCE(snapshot->announced)) {
-		/*
-		 * A copy: parent and child each announce the ranges. The parent
-		 * may do so only after kunwind_fork.
-		 */
-		pending = true;
-		snapshot = kunwind_snapshot_copy(snapshot);
-		if (snapshot)
-			kunwind_snapshot_settle(snapshot);
-		/* The child reads its mappings, and waits for tables then. */
-		if (!snapshot || !READ_ONCE(snapshot->settled))
-			child->read_seq = child->map_seq - 1;
-	} else if (snapshot) {
+	snapshot = kunwind_space_locked_snapshot(parent);
+	if (snapshot && !parent->moves.nr) {
+		WRITE_ONCE(snapshot->foreign, true);
 		refcount_inc(&snapshot->refs);
-	}
-	if (snapshot)
 		RCU_INIT_POINTER(child->ranges, &snapshot->ranges);
+		child->borrowed = parent->borrowed || !READ_ONCE(snapshot->announced);
+	}
+	if (snapshot && !parent->moves.nr && !child->borrowed) {
+		child->changed = parent->changed;
+		child->reads = READ_ONCE(parent->reads);
+	} else {
+		/*
+		 * During a move, the snapshot may soon be wrong. If it is
+		 * borrowed, parent and child each announce all ranges.
+		 */
+		child->read_seq = child->map_seq - 1;
+	}
 	spin_unlock(&parent->lock);
 
 	spin_lock(&spaces_lock);
 	hash(child);
 	spin_unlock(&spaces_lock);
 	kunwind_space_put(child);
-	/* A sweep before hash() did not see the copy. */
-	if (pending)
-		sweep_soon();
 out:
 	rcu_read_unlock();
-}
-
-bool kunwind_space_dirty(struct kunwind_space *space)
-{
-	bool dirty;
-
-	spin_lock(&space->lock);
-	dirty = space->map_seq != space->read_seq;
-	spin_unlock(&space->lock);
-	return dirty;
-}
-
-/*
- * Returns a snapshot that nothing else refers to: publishes a copy if
- * necessary. NULL: the space had none, or there was no memory for a copy; in
- * both cases it has none now.
- */
-static struct kunwind_snapshot *own_snapshot(struct kunwind_space *space)
-{
-	struct kunwind_snapshot *snapshot, *copy;
-
-	lockdep_assert_held(&space->lock);
-	snapshot = kunwind_snapshot_of(locked_ranges(space));
-	if (!snapshot || refcount_read(&snapshot->refs) == 1)
-		return snapshot;
-	copy = kunwind_snapshot_copy(snapshot);
-	kunwind_space_publish(space, copy);
-	if (copy) {
-		smp_mb();	/* as in read_and_publish() */
-		kunwind_snapshot_settle(copy);
-	}
-	return copy;
-}
-
-bool kunwind_space_mapped(struct kunwind_space *space, u64 start, u64 end, u64 added, bool read)
-{
-	struct kunwind_ranges *ranges;
-	struct kunwind_snapshot *snapshot;
-	bool hit = false;
-	u64 bytes = 0;
-	u32 i;
-
-	spin_lock(&space->lock);
-	ranges = locked_ranges(space);
-	if (ranges)
-		for (i = kunwind_ranges_behind(ranges, start);
-		     i < ranges->nr && ranges->range[i].start < end; i++)
-			if (!kunwind_range_is_dead(&ranges->range[i])) {
-				hit = true;
-				bytes += min(ranges->range[i].end, end) -
-					 max(ranges->range[i].start, start);
-				/*
-				 * Memory of no file (a JIT's) is not read
-				 * again: the call that makes it executable
-				 * again has @read.
-				 */
-				read |= READ_ONCE(ranges->range[i].reason) != KUNWIND_NO_OBJECT;
-			}
-	/*
-	 * The sum distinguishes a merge of neighbours from new memory over old ranges
-	 * only if all earlier mappings have been read and no move is pending.
-	 */
-	if (hit && (!added || space->map_seq != space->read_seq || space->moves.nr ||
-		    bytes + added != end - start)) {
-		snapshot = own_snapshot(space);
-		/* No memory for a copy: no ranges until the next read. */
-		if (!snapshot) {
-			read = true;
-		} else {
-			ranges = &snapshot->ranges;
-			for (i = kunwind_ranges_behind(ranges, start);
-			     i < ranges->nr && ranges->range[i].start < end; i++)
-				WRITE_ONCE(ranges->range[i].dead, KUNWIND_DEAD);
-			/* Dead first: rules found before get the old id. */
-			smp_wmb();
-			WRITE_ONCE(ranges->id, kunwind_snapshot_new_id());
-		}
-	}
-	if (read)
-		space->map_seq++;
-	spin_unlock(&space->lock);
-	return read;
-}
-
-void kunwind_space_begin_move(struct kunwind_space *space)
-{
-	spin_lock(&space->lock);
-	if (!space->moves.nr++)
-		space->moves.start = space->moves.end = 0;
-	spin_unlock(&space->lock);
-}
-
-void kunwind_space_move_to(struct kunwind_space *space, u64 start, u64 end)
-{
-	struct kunwind_moves *moves = &space->moves;
-
-	spin_lock(&space->lock);
-	if (moves->start == moves->end) {
-		moves->start = start;
-		moves->end = end;
-	} else {
-		moves->start = min(moves->start, start);
-		moves->end = max(moves->end, end);
-	}
-	spin_unlock(&space->lock);
-}
-
-void kunwind_space_end_move(struct kunwind_space *space)
-{
-	const struct kunwind_moves *moves = &space->moves;
-
-	spin_lock(&space->lock);
-	/* Doubted ranges are read again, even if this task is killed. */
-	if (!--space->moves.nr && moves->start != moves->end)
-		space->map_seq++;
-	spin_unlock(&space->lock);
-}
-
-/* Marks the ranges in the interval of moves as doubted. */
-static void doubt(const struct kunwind_moves *moves, struct kunwind_ranges *ranges)
-{
-	u32 i;
-
-	if (!moves->nr)
-		return;
-	for (i = kunwind_ranges_behind(ranges, moves->start);
-	     i < ranges->nr && ranges->range[i].start < moves->end; i++)
-		ranges->range[i].dead = KUNWIND_DOUBTED;
-}
-
-bool kunwind_space_mark(struct kunwind_space *space, const struct kunwind_ranges *old,
-			struct kunwind_ranges *ranges)
-{
-	const struct kunwind_ranges *now;
-	u32 i, j, first = 0;
-
-	lockdep_assert_held(&space->lock);
-	doubt(&space->moves, ranges);
-	now = locked_ranges(space);
-	if (now == old)
-		return true;
-	if (!now)
-		return false;
-	/* A copy of the old list, with the same ranges, more of them dead. */
-	for (i = 0; i < now->nr; i++) {
-		const struct kunwind_range *range = &now->range[i];
-
-		if (!kunwind_range_is_dead(range) || kunwind_range_is_dead(&old->range[i]))
-			continue;
-		while (first < ranges->nr && ranges->range[first].end <= range->start)
-			first++;
-		for (j = first; j < ranges->nr && ranges->range[j].start < range->end; j++)
-			ranges->range[j].dead = KUNWIND_DEAD;
-	}
-	return true;
-}
-
-bool kunwind_space_knows(struct kunwind_space *space, u64 start, u64 len)
-{
-	const struct kunwind_ranges *ranges;
-	bool known = false;
-	u64 end;
-	u32 i;
-
-	if (check_add_overflow(start, len, &end))
-		end = U64_MAX;
-	rcu_read_lock();
-	ranges = rcu_dereference(space->ranges);
-	if (ranges)
-		for (i = kunwind_ranges_behind(ranges, start);
-		     i < ranges->nr && ranges->range[i].start < end; i++)
-			known |= !kunwind_range_is_dead(&ranges->range[i]);
-	rcu_read_unlock();
-	return known;
 }
 
 u32 kunwind_space_maps(struct kunwind_space *space)
@@ -635,29 +461,40 @@ u32 kunwind_space_maps(struct kunwind_space *space)
 
 void kunwind_space_count(struct kunwind_space *space, u32 *nr_maps, u32 *nr_ready)
 {
-	const struct kunwind_ranges *ranges;
-	u32 i;
+	const struct kunwind_snapshot *snapshot;
+	u32 i, j;
 
 	*nr_maps = kunwind_space_maps(space);
 	*nr_ready = 0;
 	rcu_read_lock();
-	ranges = rcu_dereference(space->ranges);
-	if (ranges)
-		for (i = 0; i < ranges->nr; i++)
-			*nr_ready += READ_ONCE(ranges->range[i].table) &&
-				     !READ_ONCE(ranges->range[i].dead);
+	snapshot = kunwind_snapshot_of(rcu_dereference(space->ranges));
+	for (i = 0; snapshot && i < snapshot->ranges.nr; i++) {
+		const struct kunwind_range_chunk *chunk = &snapshot->ranges.chunk[i];
+
+		for (j = 0; j < chunk->nr; j++)
+			*nr_ready += READ_ONCE(chunk->range[j].table) &&
+				     kunwind_range_is_usable(&snapshot->ranges, &chunk->range[j]);
+	}
 	rcu_read_unlock();
 }
 
 size_t kunwind_space_bytes(struct kunwind_space *space)
 {
 	const struct kunwind_snapshot *snapshot;
-	size_t bytes = sizeof(*space);
+	size_t bytes = sizeof(*space), shared = 0;
+	u32 i;
 
 	rcu_read_lock();
 	snapshot = kunwind_snapshot_of(rcu_dereference(space->ranges));
-	if (snapshot)
-		bytes += snapshot->size / max(1u, refcount_read(&snapshot->refs));
+	if (snapshot) {
+		shared = snapshot->size;
+		for (i = 0; i < snapshot->ranges.nr; i++) {
+			const struct kunwind_chunk *chunk = kunwind_snapshot_chunk(snapshot, i);
+
+			shared += chunk->size / max(1u, refcount_read(&chunk->refs));
+		}
+		bytes += shared / max(1u, refcount_read(&snapshot->refs));
+	}
 	rcu_read_unlock();
 	return bytes;
 }
@@ -665,7 +502,7 @@ size_t kunwind_space_bytes(struct kunwind_space *space)
 int kunwind_space_init(void)
 {
 	static const struct kunwind_result_listener listener = {
-		.done = sweep_soon,
+		.done = kunwind_space_sweep_soon,
 		.rules_gone = forget_rules,
 	};
 	int err = kunwind_reap_init();

@@ -16,6 +16,7 @@
 #include <linux/spinlock.h>
 
 #include "../core/kunwind_core.h"
+#include "changed.h"
 #include "snapshot.h"
 
 struct seq_file;
@@ -23,7 +24,8 @@ struct seq_file;
 /*
  * The mremap() calls that are under way in a space. [start, end) contains all
  * destinations that these calls demand; it is empty if none does. If mappings
- * are read meanwhile, the ranges in [start, end) are marked as doubted. One
+ * are read meanwhile, the ranges in [start, end) are doubted: walks do not use
+ * them, but the next read takes over their objects if they are still there. One
  * interval is kept and not a list, because threads may have thousands of calls
  * under way.
  */
@@ -52,10 +54,22 @@ struct kunwind_moves {
  *	lock, also read without it
  * @read_mutex: held while the mappings are read; taken before mmap_lock
  * @lock: taken inside mmap_lock; preemption may be off (docs/locking.md)
+ * @changed: what has changed since the mappings were last read; under @lock. A
+ *	reader takes it out, and puts it back if it fails
  * @map_seq: number of changes so far that require a read of the mappings; under
  *	@lock
  * @read_seq: value of @map_seq at the last read of the mappings; under @lock
  * @moves: under @lock
+ * @borrowed: fork made the space with its parent's snapshot, which was not all
+ *	announced: the child announces nothing until it has read all mappings;
+ *	under @lock
+ * @deaths: ranges of @ranges died since the last read began; under @lock
+ * @reading: number of the last read that began, which no other space has; under
+ *	@lock
+ * @reads: number of reads of changed intervals since all mappings were read;
+ *	under @read_mutex
+ * @retried: when a reader last looked for builds to repeat, jiffies; under
+ *	@read_mutex
  * @swept: number of the last sweep that looked at it; only the sweeper uses it
  * @reader: task whose queued task work will read the mappings, or NULL
  *	(mm_hooks.c)
@@ -76,7 +90,13 @@ struct kunwind_space {
 	u32 map_seq;
 	u32 read_seq;
 	u32 swept;
+	struct kunwind_changed changed;
 	struct kunwind_moves moves;
+	bool borrowed;
+	bool deaths;
+	u32 reading;
+	u32 reads;
+	unsigned long retried;
 	const struct task_struct *reader;
 	struct kunwind_reap reap;
 };
@@ -125,7 +145,8 @@ void kunwind_space_put(struct kunwind_space *space);
  * kunwind_space_read_mappings() - read the mappings if they changed, and wait
  * for tables
  * @mm: the space's; the caller has a reference (mmgrab)
- * @force: read the mappings even if no change is known
+ * @force: read all mappings, even if no change is known. Otherwise reads those
+ *	that changed, and from time to time all, because no hook sees munmap()
  * @timeout: longest wait for tables, jiffies. If @mm is not the current task's,
  *	this includes the wait for its locks
  * @patient: also wait for objects for which many waits have timed out, and for
@@ -166,11 +187,14 @@ int kunwind_space_settle(unsigned long timeout);
 /* Returns whether mappings have changed since they were last read. */
 bool kunwind_space_dirty(struct kunwind_space *space);
 
+/* A worker soon settles and announces what waits for it. */
+void kunwind_space_sweep_soon(void);
+
 /*
  * Settles the published snapshot, and announces it unless the process to be
- * named is not known. The caller has a reference, and holds neither a lock nor
- * an RCU read section. If the snapshot is replaced meanwhile, goes on with the
- * new one. May sleep (cond_resched() only).
+ * named is not known, or has to read all mappings first. The caller has a
+ * reference, and holds neither a lock nor an RCU read section. If the snapshot is
+ * replaced meanwhile, goes on with the new one. May sleep (cond_resched() only).
  */
 void kunwind_space_announce(struct kunwind_space *space);
 
@@ -178,11 +202,14 @@ void kunwind_space_announce(struct kunwind_space *space);
  * [start, end) was mapped, or its protection changed. Marks the known ranges
  * there as dead, unless @added bytes are new and all others are known: then the
  * mapping was only merged with its neighbours. @added: 0 if it is not known.
- * @read: the mappings must be read even if nothing was known there. Returns
- * whether the mappings must be read. A read that is under way takes the dead
- * ranges into account in kunwind_space_mark().
+ * @exec: the mapping is executable, so it must be read even if nothing was known
+ * there. Returns whether the mappings must be read. A read that is under way
+ * takes the dead ranges into account in kunwind_space_mark().
  */
-bool kunwind_space_mapped(struct kunwind_space *space, u64 start, u64 end, u64 added, bool read);
+bool kunwind_space_mapped(struct kunwind_space *space, u64 start, u64 end, u64 added, bool exec);
+
+/* The mappings of [start, end) must be read again. Walks use the ranges there until then. */
+void kunwind_space_changed(struct kunwind_space *space, u64 start, u64 end);
 
 /*
  * Report an mremap() call: its begin; its destination [start, end), if its
@@ -193,24 +220,24 @@ void kunwind_space_move_to(struct kunwind_space *space, u64 start, u64 end);
 void kunwind_space_end_move(struct kunwind_space *space);
 
 /*
- * Prepares @ranges to be published in place of @old (or NULL). Marks as doubted
- * the ranges that moves under way may replace. Marks as dead the ranges that
- * have died since the read of @ranges began. space->lock is held. Returns false
- * if these are not known, because there was no memory for a copy of @old: then
- * @ranges must not be published.
+ * Prepares @new to be published in place of the snapshot from which it was made.
+ * Doubts the ranges that moves under way may replace. Marks as dead the ranges
+ * that have died since the read of @new began, which set @space->reading and
+ * cleared @space->deaths. space->lock is held. Returns false if these are not
+ * known, or cannot be marked, because there was no memory for a copy: then @new
+ * must not be published.
  */
-bool kunwind_space_mark(struct kunwind_space *space, const struct kunwind_ranges *old,
-			struct kunwind_ranges *ranges);
+bool kunwind_space_mark(struct kunwind_space *space, struct kunwind_snapshot *new);
 
 /* Returns whether a range that is not dead overlaps [start, start + len). */
 bool kunwind_space_knows(struct kunwind_space *space, u64 start, u64 len);
 
 /*
  * fork copies @old to @new, and holds @old's mmap_lock. If children of @old are
- * registered, makes a space for @new with the same snapshot: shared, at a cost
- * that does not grow with it; or copied if it is not all announced yet, for
- * example because some of its objects are pending. If there is no memory, or
- * during an mremap(), the child reads its own mappings.
+ * registered, makes a space for @new that shares the snapshot. The cost does not
+ * grow with it. If it is not all announced yet, for example because some of its
+ * objects are pending, the child reads its own mappings and announces them. If
+ * there is no memory, or during an mremap(), it reads its own mappings, too.
  */
 void kunwind_space_dup(struct mm_struct *old, struct mm_struct *new);
 
@@ -219,6 +246,13 @@ void kunwind_space_forget(const struct mm_struct *mm);
 
 /* Does the same, unless a process uses the space. */
 void kunwind_space_forget_unused(const struct mm_struct *mm);
+
+/* Returns the published snapshot without a reference, or NULL. space->lock is held. */
+static inline struct kunwind_snapshot *kunwind_space_locked_snapshot(struct kunwind_space *space)
+{
+	return kunwind_snapshot_of(rcu_dereference_protected(space->ranges,
+							     lockdep_is_held(&space->lock)));
+}
 
 /* Returns the published snapshot with a reference, or NULL. */
 struct kunwind_snapshot *kunwind_space_snapshot(struct kunwind_space *space);

@@ -19,25 +19,25 @@ static void test_settle(void)
 	objects[3].jit = true;
 	objects[3].has_elf = false;
 	snapshot = list();
-	snapshot->detail[3].offset = 0;
+	DETAIL(snapshot, 3).offset = 0;
 	kunwind_snapshot_settle(snapshot);
-	tap_ok(!snapshot->ranges.range[0].table && snapshot->ranges.range[0].reason == KUNWIND_NO_TABLE,
+	tap_ok(!RANGE(snapshot, 0).table && RANGE(snapshot, 0).reason == KUNWIND_NO_TABLE,
 	       "settle: a range in none of the file's segments has no table");
-	tap_ok(!snapshot->ranges.range[1].table && snapshot->ranges.range[1].reason == KUNWIND_NO_TABLE,
+	tap_ok(!RANGE(snapshot, 1).table && RANGE(snapshot, 1).reason == KUNWIND_NO_TABLE,
 	       "settle: a range of an object without a table has no table");
-	tap_ok(!snapshot->ranges.range[2].table && snapshot->ranges.range[2].reason == KUNWIND_NOT_READY &&
+	tap_ok(!RANGE(snapshot, 2).table && RANGE(snapshot, 2).reason == KUNWIND_NOT_READY &&
 	       !snapshot->settled, "settle: a range of a pending object is not ready");
-	tap_ok(snapshot->ranges.range[3].table && !snapshot->ranges.range[3].bias,
+	tap_ok(RANGE(snapshot, 3).table && !RANGE(snapshot, 3).bias,
 	       "settle: a range of a JIT's object has bias 0");
 	told = 0;
-	snapshot->ranges.range[1].dead = 1;
+	RANGE(snapshot, 1).dead = 1;
 	kunwind_snapshot_announce(snapshot, 100, NULL);
 	tap_ok(told == 1 && told_start == AT(0),
 	       "announce: ranges of files that are ready; none that is pending, dead or a JIT's");
 	objects[2].state = KUNWIND_OBJECT_READY;
 	kunwind_snapshot_settle(snapshot);
-	tap_ok(snapshot->settled && snapshot->ranges.range[2].table == objects[2].table &&
-	       snapshot->ranges.range[2].bias == AT(2) - 0x5000,
+	tap_ok(snapshot->settled && RANGE(snapshot, 2).table == objects[2].table &&
+	       RANGE(snapshot, 2).bias == AT(2) - 0x5000,
 	       "settle: a ready object's table has the bias of its segment");
 	kunwind_snapshot_announce(snapshot, 100, NULL);
 	tap_ok(told == 2 && told_start == AT(2), "announce: each range once");
@@ -50,20 +50,22 @@ static void test_settle(void)
 static void test_dump(void)
 {
 	struct kunwind_snapshot *snapshot;
-	const u32 nr = 2 * DUMPED + 6;
+	static struct kunwind_range ranges[2 * DUMPED + 6];
+	static struct kunwind_detail details[ARRAY_SIZE(ranges)];
+	const u32 nr = ARRAY_SIZE(ranges);
 	u64 at = 0;
 	u32 i;
 
 	begin();
-	snapshot = kunwind_snapshot_alloc(nr, &user, GFP_KERNEL);
 	for (i = 0; i < nr; i++) {
-		snapshot->ranges.range[i].start = AT(i);
-		snapshot->ranges.range[i].end = AT(i) + 0x10000;
-		snapshot->detail[i].object = kunwind_object_get(&objects[0]);
+		ranges[i] = (struct kunwind_range){ .start = AT(i), .end = AT(i) + 0x10000 };
+		details[i] = (struct kunwind_detail){ .object = kunwind_object_get(&objects[0]) };
 	}
-	snapshot->ranges.nr = nr;
-	snapshot->ranges.range[1].dead = KUNWIND_DEAD;
-	snapshot->ranges.range[2].dead = KUNWIND_DOUBTED;
+	snapshot = snapshot_from(ranges, details, nr, 10, &user);
+	RANGE(snapshot, 1).dead = true;
+	/* reported, although no walk uses it */
+	snapshot->ranges.doubt_start = AT(2);
+	snapshot->ranges.doubt_end = AT(2) + 1;
 	told = 0;
 	tap_ok(kunwind_snapshot_dump(snapshot, 100, &at, ~0U) == DUMPED - 1 && told_start == AT(DUMPED - 1) &&
 	       at == AT(DUMPED), "dump: the first ranges, except dead ones");
@@ -83,7 +85,7 @@ static void test_sweep(void)
 
 	begin();
 	id = ranges_of(space)->id;
-	sweep_soon();
+	kunwind_space_sweep_soon();
 	flush_delayed_work(&sweeper);
 	tap_ok(ranges_of(space)->id == id, "sweep: cached rules stay valid after a build");
 	forget_rules();
@@ -91,13 +93,15 @@ static void test_sweep(void)
 	tap_ok(ranges_of(space)->id == id,
 	       "sweep: cached rules stay valid if a table of another process is given up");
 	objects[1].state = KUNWIND_OBJECT_FAILED;
-	sweep_soon();
+	kunwind_space_sweep_soon();
 	flush_delayed_work(&sweeper);
 	tap_ok(ranges_of(space)->id == id, "sweep: a failed build alone makes no rule invalid");
 	forget_rules();
 	flush_delayed_work(&sweeper);
 	tap_ok(ranges_of(space)->id != id, "sweep: no cached rule is valid after a table is given up");
 	id = ranges_of(space)->id;
+	tap_ok(kunwind_snapshot_chunk(of(space), 0)->retry,
+	       "sweep: after a table is given up, its build may be repeated at the next read");
 	objects[1].state = KUNWIND_OBJECT_PENDING;
 	forget_rules();
 	flush_delayed_work(&sweeper);
@@ -126,34 +130,34 @@ static void test_sweep_announces(void)
 	publish(space, list());
 	publish(other, list());
 	told = told_under_rcu = 0;
-	sweep_soon();
+	kunwind_space_sweep_soon();
 	flush_delayed_work(&sweeper);
-	tap_ok(told == 2 * NR && ranges_of(other)->range[0].table,
+	tap_ok(told == 2 * NR && RANGE(of(other), 0).table,
 	       "sweep: settles and announces all spaces of a bucket");
 	tap_ok(!told_under_rcu, "sweep: announces outside RCU read sections");
-	sweep_soon();
+	kunwind_space_sweep_soon();
 	flush_delayed_work(&sweeper);
 	tap_ok(told == 2 * NR, "sweep: announces each mapping once");
 	publish(other, list());
-	sweep_soon();
+	kunwind_space_sweep_soon();
 	flush_delayed_work(&sweeper);
 	tap_ok(told == 3 * NR, "sweep: the next one announces what is new");
 	sweep_nr = ~0U;
 	other->swept = space->swept = 0;
 	publish(other, list());
-	sweep_soon();
+	kunwind_space_sweep_soon();
 	flush_delayed_work(&sweeper);
 	tap_ok(told == 4 * NR, "sweep: its number wraps and skips the number of a new space");
 	publish(other, list());
 	objects[2].state = KUNWIND_OBJECT_PENDING;
 	publish(other, list());
-	sweep_soon();
+	kunwind_space_sweep_soon();
 	flush_delayed_work(&sweeper);
 	tap_ok(told == 5 * NR - 1, "sweep: ends while an object is pending");
 	objects[2].state = KUNWIND_OBJECT_READY;
 	ended = kunwind_space_get(other);
 	refcount_set(&other->refs, 0);
-	sweep_soon();
+	kunwind_space_sweep_soon();
 	flush_delayed_work(&sweeper);
 	tap_ok(told == 5 * NR - 1 && !refcount_read(&ended->refs),
 	       "sweep: leaves out a space that is being freed");

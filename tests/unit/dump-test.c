@@ -88,6 +88,8 @@ int kunwind_memory_charge(struct kunwind_quota *quota, size_t bytes) { (void)quo
 void kunwind_memory_uncharge(struct kunwind_quota *quota, size_t bytes) { (void)quota, (void)bytes; }
 void kunwind_memory_refused(void) { }
 #include "memory.h"
+struct kunwind_space;
+#include "snapshot.h"
 void kunwind_name_put(struct kunwind_name *name) { (void)name; }
 void kunwind_reap(struct kunwind_reap *reap, void (*free)(struct kunwind_reap *reap)) { free(reap); }
 
@@ -96,19 +98,21 @@ void kunwind_reap(struct kunwind_reap *reap, void (*free)(struct kunwind_reap *r
 /* Process @n of user @uid (0: root) has @nr mappings of a file. */
 static void process(unsigned int n, u32 uid, u32 nr)
 {
+	static struct kunwind_range ranges[2 * PROCESS_MAX];
+	static struct kunwind_detail details[2 * PROCESS_MAX];
 	struct kunwind_quota *quota;
 	u32 i;
 
 	cred = (struct cred){ &init_user_ns, { uid }, uid ? 0 : 1ULL << CAP_SYS_ADMIN };
 	quota = kunwind_quota_of(&mm);
-	lists[n] = kunwind_snapshot_alloc(nr, quota, GFP_KERNEL);
-	kunwind_quota_put(quota);
 	for (i = 0; i < nr; i++) {
-		lists[n]->ranges.range[i].start = 0x2000 * (i + 1);
-		lists[n]->ranges.range[i].end = 0x2000 * (i + 1) + 0x1000;
-		lists[n]->detail[i].object = kunwind_object_get(&object);
+		ranges[i] = (struct kunwind_range){
+			.start = 0x2000 * (i + 1), .end = 0x2000 * (i + 1) + 0x1000,
+		};
+		details[i] = (struct kunwind_detail){ .object = kunwind_object_get(&object) };
 	}
-	lists[n]->ranges.nr = nr;
+	lists[n] = snapshot_from(ranges, details, nr, KUNWIND_CHUNK_MAX, quota);
+	kunwind_quota_put(quota);
 }
 
 static void begin(void)
@@ -167,10 +171,10 @@ static void test_process(void)
 	/* mappings that are never reported lie between the others */
 	begin();
 	process(0, 0, PROCESS_MAX + 1000);
-	lists[0]->ranges.range[0].dead = KUNWIND_DEAD;
-	lists[0]->ranges.range[PROCESS_MAX + 500].dead = KUNWIND_DEAD;
+	RANGE(lists[0], 0).dead = true;
+	RANGE(lists[0], PROCESS_MAX + 500).dead = true;
 	kunwind_object_put(&object);
-	lists[0]->detail[PROCESS_MAX + 501].object = kunwind_object_get(&kunwind_object_anonymous);
+	DETAIL(lists[0], PROCESS_MAX + 501).object = kunwind_object_get(&kunwind_object_anonymous);
 	kunwind_space_dump_all();
 	tap_ok(told == PROCESS_MAX && told_last == 0x2000 * (PROCESS_MAX + 1),
 	       "process: dead and anonymous mappings do not count towards the %u", PROCESS_MAX);
@@ -247,7 +251,7 @@ static void test_within(void)
 	longer->size = 4096;
 	shorter->size = 256;
 	for (i = 0; i < 100; i++)
-		snapshot->detail[i].name = i < 90 ? longer : shorter;
+		DETAIL(snapshot, i).name = i < 90 ? longer : shorter;
 	kunwind_snapshot_dump_within(snapshot, 100, 10 * EVENT_SHORT);
 	tap_ok(told == 10 && told_last == 0x2000 * 100,
 	       "death: mappings with short paths are reported, those with long ones do not fit");
@@ -259,16 +263,16 @@ static void test_within(void)
 	kunwind_snapshot_dump_within(snapshot, 100, 10 * EVENT_SHORT - 1);
 	tap_ok(told == 9, "death: no event exceeds the limit");
 	told = 0;
-	snapshot->ranges.range[99].dead = KUNWIND_DEAD;
+	RANGE(snapshot, 99).dead = true;
 	kunwind_snapshot_dump_within(snapshot, 100, 10 * EVENT_SHORT);
 	tap_ok(told == 9 && told_last == 0x2000 * 99,
 	       "death: dead ranges are not reported, and take no room");
 	told = 0;
 	for (i = 0; i < 99; i++)
-		snapshot->detail[i].name = NULL;
+		DETAIL(snapshot, i).name = NULL;
 	kunwind_snapshot_dump_within(snapshot, 100, 99 * EVENT_BYTES);
 	tap_ok(told == 99, "death: a mapping without a path takes the room of its event alone");
-	snapshot->detail[99].name = NULL;
+	DETAIL(snapshot, 99).name = NULL;
 	end("death");
 	free(longer);
 	free(shorter);

@@ -64,7 +64,7 @@ static inline bool charge_memcg(size_t size, gfp_t gfp)
 	return true;
 }
 
-#define MOST_KV				1024
+#define MOST_KV				8192
 static const void *of_kvmalloc[MOST_KV];
 static unsigned int nr_of_kvmalloc;
 

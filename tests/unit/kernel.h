@@ -41,12 +41,14 @@
 #define offsetofend(type, member)	(offsetof(type, member) + sizeof(((type *)0)->member))
 #define BUILD_BUG_ON(x)			_Static_assert(!(x), #x)
 #define clamp(x, lo, hi)		min(max(x, lo), hi)
+#define max_t(type, a, b)		max((type)(a), (type)(b))
 #define min_t(type, a, b)		min((type)(a), (type)(b))
 #define check_add_overflow(a, b, sum)	__builtin_add_overflow(a, b, sum)
 #define struct_size(p, member, n)	(sizeof(*(p)) + (n) * sizeof((p)->member[0]))
 #define xchg(p, v)			__atomic_exchange_n(p, v, __ATOMIC_SEQ_CST)
 #define smp_load_acquire(p)		__atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define smp_mb()			__sync_synchronize()
+#define smp_acquire__after_ctrl_dep()	__atomic_thread_fence(__ATOMIC_ACQUIRE)
 #define smp_wmb()			__sync_synchronize()
 #define MODULE_PARM_DESC(name, text)	extern int unused_desc_##name
 #define EXPORT_SYMBOL_GPL(name)		extern int unused_export_##name

@@ -36,7 +36,9 @@ struct vm_area_struct {
 	const char *vm_ops;		/* of a file, or of a mapping of the kernel, like the vDSO */
 };
 
+#ifndef MOST
 #define MOST	64
+#endif
 static struct vm_area_struct vmas[MOST];
 static unsigned int nr_vmas;
 static bool mmap_taken, killed;
@@ -45,8 +47,17 @@ static const unsigned long auxv[] = { 33, 0x7ffe5000, 7, 0x7f0000000000, 9, 0x40
 static struct mm_struct mm;	/* one user, if nobody keeps its mappings alive */
 static bool kept;		/* somebody did while it waited */
 
-#define VMA_ITERATOR(name, mm, addr)	unsigned int name = 0
-#define for_each_vma(vmi, vma)		for (; (vmi) < nr_vmas && ((vma) = &vmas[vmi], true); (vmi)++)
+static unsigned int first_vma(unsigned long addr)
+{
+	unsigned int i = 0;
+
+	while (i < nr_vmas && vmas[i].vm_end <= addr)
+		i++;
+	return i;
+}
+#define VMA_ITERATOR(name, mm, addr)	unsigned int name = first_vma(addr)
+static unsigned int seen;		/* by reads of mappings */
+#define for_each_vma(vmi, vma)		for (; (vmi) < nr_vmas && ((vma) = &vmas[vmi], ++seen); (vmi)++)
 static struct vm_area_struct *find_vma(struct mm_struct *mm, u64 at)
 {
 	unsigned int i;
@@ -143,8 +154,13 @@ static bool kunwind_enabled = true;
 #include "../../kmod/object/name.c"
 #include "../../kmod/space/snapshot.c"
 #include "../../kmod/space/reap.c"
+#include "../../kmod/space/invalidate.c"
 #include "../../kmod/space/space.c"
+#include "../../kmod/space/changed.c"
+#include "../../kmod/space/splice.c"
 #include "../../kmod/space/read_mappings.c"
+#include "../../kmod/space/update.c"
+#include "snapshot.h"
 
 /* ----------------------------------------- what these files need of others */
 
@@ -153,7 +169,7 @@ static struct kunwind_quota user = { .refs = 1 };
 static bool hangs;
 static unsigned int looked_up, offered, stalled, named;
 static unsigned int no_room;		/* this charge is refused, counted from 1 */
-static struct kunwind_object vdso_object, stale_object;
+static struct kunwind_object vdso_object, stale_object, *also_stale;
 
 struct kunwind_object kunwind_object_anonymous = {
 	.users = REFCOUNT_INIT(1), .state = KUNWIND_OBJECT_NO_CFI, .build_error = KUNWIND_E_NO_CFI,
@@ -194,7 +210,7 @@ bool kunwind_object_cache_stale(const struct kunwind_object *object,
 				const struct kunwind_quota *quota)
 {
 	(void)quota;
-	return object == &stale_object;
+	return object == &stale_object || (also_stale && object == also_stale);
 }
 void kunwind_result_listen(const struct kunwind_result_listener *listener) { (void)listener; }
 enum kunwind_reason kunwind_object_reason(const struct kunwind_object *object)
@@ -211,7 +227,9 @@ int kunwind_memory_make_room(struct kunwind_quota *quota, size_t bytes)
 }
 #include "memory.h"
 struct kunwind_quota *kunwind_quota_get(struct kunwind_quota *quota) { quota->refs++; return quota; }
-void kunwind_quota_put(struct kunwind_quota *quota) { quota->refs--; }
+static bool mappings_locked(void);
+static unsigned int freed_locked;	/* snapshots, chunks and names, while mmap_lock was held */
+void kunwind_quota_put(struct kunwind_quota *quota) { freed_locked += mappings_locked(); quota->refs--; }
 struct kunwind_quota *kunwind_quota_of(struct mm_struct *mm) { (void)mm; return kunwind_quota_get(&user); }
 bool kunwind_source_stalls(const struct kunwind_object *object) { (void)object; return hangs; }
 void kunwind_source_stalled(struct kunwind_object *object) { (void)object; stalled++; }
@@ -226,6 +244,8 @@ static struct kunwind_object objects[4], jits[3];
 static struct file files[4], memfd;
 static struct task_struct me = { .mm = &mm };
 static struct kunwind_space *space;
+
+static bool mappings_locked(void) { return mm.mmap_lock; }
 
 static void object_init(struct kunwind_object *object, u64 ino)
 {
@@ -304,12 +324,19 @@ static void end(const char *what)
 }
 
 static int reads(bool force) { return kunwind_space_read_mappings(space, &mm, force, 100, false); }
-static struct kunwind_range *range(u32 n) { return &space->ranges->range[n]; }
-static struct kunwind_detail *detail(u32 n) { return &kunwind_snapshot_of(space->ranges)->detail[n]; }
+static struct kunwind_range *range(u32 n) { return range_at(of(space), n, NULL); }
+static struct kunwind_detail *detail(u32 n) { return detail_at(of(space), n); }
 static bool is(u32 n, u64 start, u64 len, struct kunwind_object *object, u64 offset)
 {
-	return space->ranges->nr > n && range(n)->start == start && range(n)->end == start + len &&
+	return of(space)->nr > n && range(n)->start == start && range(n)->end == start + len &&
 	       detail(n)->object == object && detail(n)->offset == offset;
 }
+static int change(u64 start, u64 len, struct kunwind_object *object)
+{
+	return kunwind_space_change(space, &mm, &(struct kunwind_change){ start, start + len, object });
+}
+
+/* Returns whether walks use the range. */
+static bool usable(u32 n) { return kunwind_range_is_usable(space->ranges, range(n)); }
 
 #endif /* _TEST_MAPPINGS_SCENE_H */

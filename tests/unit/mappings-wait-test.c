@@ -69,8 +69,8 @@ static void replaces_always(void)
 	struct kunwind_snapshot *copy;
 
 	spin_lock(&space->lock);
-	copy = kunwind_snapshot_copy(kunwind_snapshot_of(space->ranges));
-	copy->detail[0].announced = copy->detail[1].announced = false;
+	copy = kunwind_snapshot_copy(of(space));
+	DETAIL(copy, 0).announced = DETAIL(copy, 1).announced = false;
 	kunwind_space_publish(space, copy);
 	spin_unlock(&space->lock);
 	if (++replaced == 1000)

@@ -96,7 +96,10 @@ static void kunwind_trace_map(int number, const struct kunwind_range *range,
 }
 #include "../../kmod/space/snapshot.c"
 #include "../../kmod/space/reap.c"
+#include "../../kmod/space/changed.c"
+#include "../../kmod/space/invalidate.c"
 #include "../../kmod/space/space.c"
+#include "snapshot.h"
 #define kunwind_space_find(mm)	in_rcu((kunwind_space_find)(mm))
 #include "../../kmod/space/mm_hooks.c"
 
@@ -106,6 +109,7 @@ struct kunwind_quota { int unused; };
 static struct kunwind_quota user;
 static struct kunwind_object object;
 static unsigned int reads, forced;
+static struct kunwind_changed was;	/* what the last read was to read */
 
 struct kunwind_object kunwind_object_anonymous = { .users = REFCOUNT_INIT(1) };
 void kunwind_object_put(struct kunwind_object *of) { refcount_dec_and_test(&of->users); }
@@ -129,13 +133,15 @@ enum kunwind_reason kunwind_object_reason(const struct kunwind_object *of)
 bool kunwind_request_limit_own_begin(void) { return true; }
 void kunwind_request_limit_own_end(void) { }
 void kunwind_filesystem_ends(u32 dev) { (void)dev; }
-int kunwind_space_read_mappings(struct kunwind_space *of, struct mm_struct *mm, bool force,
+int kunwind_space_read_mappings(struct kunwind_space *what, struct mm_struct *mm, bool force,
 				unsigned long timeout, bool patient)
 {
 	(void)mm, (void)timeout, (void)patient;
 	reads++;
 	forced += force;
-	of->read_seq = of->map_seq;
+	was = what->changed;
+	what->changed.nr = 0;
+	what->read_seq = what->map_seq;
 	return 0;
 }
 
@@ -150,6 +156,8 @@ static struct kunwind_space *space;
 
 static void begin(void)
 {
+	struct kunwind_range ranges[NR];
+	struct kunwind_detail details[NR];
 	struct kunwind_snapshot *snapshot;
 	unsigned int i;
 
@@ -161,15 +169,15 @@ static void begin(void)
 	refcount_set(&object.users, 1);
 	object.state = KUNWIND_OBJECT_PENDING;
 	space = kunwind_space_link(&mm, 100, true, false, GFP_KERNEL);
-	snapshot = kunwind_snapshot_alloc(NR, &user, GFP_KERNEL);
 	for (i = 0; i < NR; i++) {
-		snapshot->ranges.range[i] = (struct kunwind_range){ .start = AT(i), .end = AT(i) + 0x4000 };
-		snapshot->detail[i].object = kunwind_object_get(&object);
+		ranges[i] = (struct kunwind_range){ .start = AT(i), .end = AT(i) + 0x4000 };
+		details[i] = (struct kunwind_detail){ .object = kunwind_object_get(&object) };
 	}
-	snapshot->ranges.nr = NR;
+	snapshot = snapshot_from(ranges, details, NR, 2, &user);
 	spin_lock(&space->lock);
 	kunwind_space_publish(space, snapshot);
 	space->read_seq = space->map_seq;
+	space->changed.nr = 0;
 	spin_unlock(&space->lock);
 }
 
@@ -178,7 +186,7 @@ static u32 dead(void)
 	u32 i, bits = 0;
 
 	for (i = 0; i < NR; i++)
-		bits |= !!space->ranges->range[i].dead << i;
+		bits |= !!RANGE(of(space), i).dead << i;
 	return bits;
 }
 
@@ -307,6 +315,17 @@ static void test_mprotect(void)
 	end("new code");
 }
 
+/* Returns whether the last read was to read the mapping at @addr. */
+static bool is_read(u64 addr)
+{
+	u32 i;
+
+	for (i = 0; i < was.nr; i++)
+		if (was.interval[i].start <= addr && was.interval[i].end > addr)
+			return true;
+	return false;
+}
+
 /* One mremap, as 64-bit and as 32-bit call; it returns @ret. */
 static void moves(unsigned long addr, unsigned long old, unsigned long len, unsigned long flags,
 		  unsigned long to, unsigned long ret, u32 at_entry, u32 after, const char *what)
@@ -337,10 +356,10 @@ static void moves(unsigned long addr, unsigned long old, unsigned long len, unsi
 		at = dead() == at_entry && nr_queued == 1 && space->moves.nr == 1;
 		user_regs.ax = i ? (u32)ret : ret;
 		returns();
-		later = dead() == after && reads == 1 && forced == 1;
+		later = dead() == after && reads == 1 && !forced && is_read(addr);
 		tap_ok(at, "%s%s: at its entry, the dead ranges are %x", i ? "32-bit " : "", what, at_entry);
 		tap_ok(later,
-		       "%s%s: at its end, the dead ranges are %x, and the mappings are read",
+		       "%s%s: at its end, the dead ranges are %x, and source and destination are read",
 		       i ? "32-bit " : "", what, after);
 		end(what);
 	}
@@ -381,6 +400,45 @@ static void test_mremap(void)
 	tap_ok(!kunwind_space_find(&mm) && !space->moves.nr,
 	       "mremap whose task work cannot be queued: the space is dropped");
 	end("mremap without task work");
+}
+
+/* The interval that a read gets is never empty or inverted. */
+static void test_overflow(void)
+{
+	static const struct {
+		const char *what;
+		unsigned long addr, old, len, ret;
+		u64 start, end;		/* an interval that is to be read */
+	} cases[] = {
+		{ "from an address to the end of all", AT(1), -AT(1), 0x1000, -EFAULT, AT(1), U64_MAX },
+		{ "from an address to 0", AT(1), -AT(1) + 0x1000, 0x1000, -EFAULT, AT(1), U64_MAX },
+		{ "of the largest length", AT(1), -0x1000UL, 0x1000, -EFAULT, AT(1), U64_MAX },
+		{ "of a length that is rounded up to 0", AT(1), ~0UL, 0x1000, -EFAULT, AT(1), AT(1) + 1 },
+		{ "whose return value a tracer has set to the last page", AT(1), 0x1000, 0x4000,
+		  -0x2000UL, -0x2000UL, U64_MAX },
+		{ "from an address to the end of all, whose return value a tracer has set", AT(1), -AT(1),
+		  0x1000, AT(1), AT(1), U64_MAX },
+	};
+	unsigned int i, j;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		bool valid = true, found = false;
+
+		begin();
+		user_regs = (struct pt_regs){ .di = cases[i].addr, .si = cases[i].old,
+					      .dx = cases[i].len, .r10 = MREMAP_MAYMOVE };
+		hook___x64_sys_mremap(&user_regs);
+		user_regs.ax = cases[i].ret;
+		returns();
+		for (j = 0; j < was.nr; j++) {
+			valid &= was.interval[j].start < was.interval[j].end;
+			found |= was.interval[j].start == cases[i].start &&
+				 was.interval[j].end == cases[i].end;
+		}
+		tap_ok(reads == 1 && valid && found && !dead(), "mremap %s: only its source is read",
+		       cases[i].what);
+		end(cases[i].what);
+	}
 }
 
 /* Each of these calls fails in every kernel, whatever is mapped. */
@@ -437,6 +495,7 @@ int main(void)
 	kunwind_space_init();
 	test_mprotect();
 	test_mremap();
+	test_overflow();
 	test_refused();
 	test_hooks();
 	return tap_done();

@@ -40,6 +40,18 @@ static struct kunwind_object object;
 static struct kunwind_job build;
 static struct kunwind_space space;
 static struct kunwind_snapshot *snapshot;
+static struct kunwind_detail detail;	/* of its only range */
+
+struct kunwind_place kunwind_snapshot_after(const struct kunwind_snapshot *in, u64 addr)
+{
+	return (struct kunwind_place){ .nr = in->ranges.range[0].end <= addr };
+}
+struct kunwind_range *kunwind_snapshot_at(const struct kunwind_snapshot *in, struct kunwind_place place,
+					  struct kunwind_detail **is)
+{
+	*is = &detail;
+	return place.nr ? NULL : (struct kunwind_range *)&in->ranges.range[0];
+}
 static struct mm_struct mm;
 static u64 used_each;		/* processor time between two checks, in ns */
 static u64 given[16];		/* time of each slice, in ns */
@@ -145,11 +157,10 @@ static struct kunwind_part_builder *scene(u64 left)
 		abort();
 	builder->left = left;
 	if (!snapshot)
-		snapshot = calloc(1, sizeof(*snapshot) + sizeof(struct kunwind_range) +
-				  sizeof(struct kunwind_detail));
-	snapshot->detail = (void *)&snapshot->ranges.range[1];
-	snapshot->detail[0].object = &object;
+		snapshot = calloc(1, sizeof(*snapshot) + sizeof(struct kunwind_range));
+	detail.object = &object;
 	snapshot->ranges.nr = 1;
+	snapshot->ranges.doubt_start = snapshot->ranges.doubt_end = 0;
 	snapshot->ranges.range[0] = (struct kunwind_range){
 		.start = TEXT_LO, .end = TEXT_HI, .table = object.table,
 	};

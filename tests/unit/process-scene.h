@@ -80,6 +80,8 @@ static bool kunwind_show_ends(struct seq_file *m) { (void)m; return false; }
 #include "../../kmod/base/quota.c"
 #include "../../kmod/space/snapshot.c"
 #include "../../kmod/space/reap.c"
+#include "../../kmod/space/changed.c"
+#include "../../kmod/space/invalidate.c"
 #include "../../kmod/space/space.c"
 #undef HASH_BITS
 #define bucket			record_bucket	/* space.c has one of its own */

@@ -41,7 +41,10 @@ static void kunwind_trace_map(pid_t tgid, const struct kunwind_range *range,
 
 #include "../../kmod/space/snapshot.c"
 #include "../../kmod/space/reap.c"
+#include "../../kmod/space/changed.c"
+#include "../../kmod/space/invalidate.c"
 #include "../../kmod/space/space.c"
+#include "snapshot.h"
 #define kunwind_space_find(mm)	in_rcu((kunwind_space_find)(mm))
 
 /* ----------------------------------------- what these files need of others */
@@ -92,9 +95,15 @@ struct kunwind_quota *kunwind_quota_get(struct kunwind_quota *quota)
 
 void kunwind_quota_put(struct kunwind_quota *quota) { quota->refs--; }
 void kunwind_result_listen(const struct kunwind_result_listener *listener) { (void)listener; }
+static void (*while_settling)(void);	/* runs once */
 enum kunwind_reason kunwind_object_reason(const struct kunwind_object *object)
 {
+	void (*what)(void) = while_settling;
+
 	(void)object;
+	while_settling = NULL;
+	if (what)
+		what();
 	return KUNWIND_NO_TABLE;
 }
 
@@ -125,22 +134,26 @@ static void object_init(struct kunwind_object *object)
 	};
 }
 
+static u32 chunk_max = NR;		/* ranges in a chunk */
+
 static struct kunwind_snapshot *list(void)
 {
-	struct kunwind_snapshot *snapshot = kunwind_snapshot_alloc(NR + 2, &user, GFP_KERNEL);
+	struct kunwind_detail details[NR];
+	struct kunwind_range ranges[NR];
+	struct kunwind_snapshot *snapshot;
 	unsigned int i;
 
-	snapshot->ranges.entry_sp = 0x7ffe0000;
 	for (i = 0; i < NR; i++) {
-		snapshot->ranges.range[i] = (struct kunwind_range){
+		ranges[i] = (struct kunwind_range){
 			.start = AT(i), .end = AT(i) + 0x2000, .reason = KUNWIND_NOT_READY,
 		};
-		snapshot->detail[i] = (struct kunwind_detail){
+		details[i] = (struct kunwind_detail){
 			.object = kunwind_object_get(&objects[i]), .offset = 0x1000,
 			.name = kunwind_name_get(i < 2 ? &name : NULL),
 		};
 	}
-	snapshot->ranges.nr = snapshot->nr_maps = NR;
+	snapshot = snapshot_from(ranges, details, NR, chunk_max, &user);
+	snapshot->ranges.entry_sp = 0x7ffe0000;
 	return snapshot;
 }
 
@@ -149,6 +162,7 @@ static void publish(struct kunwind_space *to, struct kunwind_snapshot *snapshot)
 	spin_lock(&to->lock);
 	kunwind_space_publish(to, snapshot);
 	to->read_seq = to->map_seq;
+	to->changed.nr = 0;
 	spin_unlock(&to->lock);
 }
 
@@ -166,15 +180,15 @@ static void begin(void)
 	publish(space, snapshot);
 }
 
-static struct kunwind_ranges *ranges_of(struct kunwind_space *of) { return of->ranges; }
+static struct kunwind_ranges *ranges_of(struct kunwind_space *what) { return what->ranges; }
 
 /* Returns which ranges are dead, as a bit mask. */
-static u32 dead(struct kunwind_space *of)
+static u32 dead(struct kunwind_space *what)
 {
 	u32 i, bits = 0;
 
-	for (i = 0; i < ranges_of(of)->nr; i++)
-		bits |= !!ranges_of(of)->range[i].dead << i;
+	for (i = 0; i < of(what)->nr; i++)
+		bits |= !kunwind_range_is_usable(what->ranges, &RANGE(of(what), i)) << i;
 	return bits;
 }
 

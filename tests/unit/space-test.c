@@ -8,20 +8,31 @@
 
 /* ------------------------------------------------------------------- tests */
 
+/* Returns the number of the first range that ends after @addr, or NR. */
+static u32 after(u64 addr)
+{
+	struct kunwind_place place = kunwind_snapshot_after(of(space), addr);
+
+	return place.chunk == ranges_of(space)->nr ? NR + place.nr : place.chunk * chunk_max + place.nr;
+}
+
 static void test_behind(void)
 {
-	const struct kunwind_ranges *ranges;
 	bool good = true;
 	u32 i;
 
 	begin();
-	ranges = ranges_of(space);
 	for (i = 0; i < NR; i++)
-		good &= kunwind_ranges_behind(ranges, AT(i) - 1) == i &&
-			kunwind_ranges_behind(ranges, AT(i)) == i &&
-			kunwind_ranges_behind(ranges, AT(i) + 0x1fff) == i &&
-			kunwind_ranges_behind(ranges, AT(i) + 0x2000) == i + 1;
+		good &= after(AT(i) - 1) == i && after(AT(i)) == i && after(AT(i) + 0x1fff) == i &&
+			after(AT(i) + 0x2000) == i + 1;
 	tap_ok(good, "lookup: the first range that ends after an address is found");
+	good = true;
+	for (i = 0; i < NR; i++)
+		good &= kunwind_ranges_find(ranges_of(space), AT(i)) == &RANGE(of(space), i) &&
+			kunwind_ranges_find(ranges_of(space), AT(i) + 0x1fff) == &RANGE(of(space), i) &&
+			!kunwind_ranges_find(ranges_of(space), AT(i) - 1) &&
+			!kunwind_ranges_find(ranges_of(space), AT(i) + 0x2000);
+	tap_ok(good, "lookup: a walk finds each range, and no other");
 	tap_ok(!kunwind_space_knows(space, AT(0) - 8, 8) && kunwind_space_knows(space, AT(0) - 8, 9) &&
 	       kunwind_space_knows(space, AT(0) + 0x1fff, 1) &&
 	       !kunwind_space_knows(space, AT(0) + 0x2000, 0x1000) &&
@@ -79,8 +90,8 @@ static void test_mapped(void)
 	end("beside code that is not read yet");
 	/* anonymous code: a JIT's code is read when it is executable again */
 	begin();
-	ranges_of(space)->range[1].table = NULL;
-	ranges_of(space)->range[1].reason = KUNWIND_NO_OBJECT;
+	RANGE(of(space), 1).table = NULL;
+	RANGE(of(space), 1).reason = KUNWIND_NO_OBJECT;
 	kunwind_space_mapped(space, AT(1), AT(1) + 0x1000, 0, false);
 	tap_ok(dead(space) == 2 && !kunwind_space_dirty(space),
 	       "JIT code that becomes data: its range is dead, no read is due");
@@ -107,23 +118,26 @@ static void test_fork(void)
 	ranges_of(space)->interpreter = 0x402000;
 	child = forked();
 	tap_ok(child && ranges_of(child) == ranges_of(space) &&
-	       refcount_read(&kunwind_snapshot_of(ranges_of(child))->refs) == 2 &&
+	       refcount_read(&of(child)->refs) == 2 &&
 	       !kunwind_space_dirty(child), "fork: the child shares the snapshot, no read is due");
-	ranges_of(space)->range[3].dead = 1;
+	RANGE(of(space), 3).dead = 1;
 	kunwind_space_mapped(child, AT(1), AT(1) + 0x2000, 0, true);
 	tap_ok(dead(child) == (2 | 8) && dead(space) == 8,
 	       "fork: a range that dies in the child is alive in the parent");
-	tap_ok(ranges_of(child)->id != ranges_of(space)->id && ranges_of(child)->nr == NR &&
+	tap_ok(ranges_of(child)->id != ranges_of(space)->id && of(child)->nr == NR &&
 	       ranges_of(child)->entry_sp == 0x7000 && ranges_of(child)->entry == 0x401000 &&
 	       ranges_of(child)->interpreter == 0x402000 &&
-	       !memcmp(&ranges_of(child)->range[0], &ranges_of(space)->range[0],
+	       !memcmp(&RANGE(of(child), 0), &RANGE(of(space), 0),
 		       sizeof(struct kunwind_range)) &&
-	       kunwind_snapshot_of(ranges_of(child))->detail[2].object == &objects[2] &&
-	       kunwind_snapshot_of(ranges_of(child))->detail[2].offset == 0x1000,
+	       DETAIL(of(child), 2).object == &objects[2] &&
+	       DETAIL(of(child), 2).offset == 0x1000,
 	       "fork: the child's copy keeps the other ranges, under a new id");
-	tap_ok(refcount_read(&objects[2].users) == 3, "fork: each snapshot has a reference to each object");
-	tap_ok(kunwind_snapshot_of(ranges_of(child))->detail[1].name == &name &&
-	       refcount_read(&name.refs) == 1 + 2 * 2, "fork: each snapshot has a reference to each name");
+	/* the second range's chunk was copied */
+	tap_ok(refcount_read(&objects[2].users) == (chunk_max > 2 ? 3 : 2),
+	       "fork: each chunk has a reference to each object");
+	tap_ok(DETAIL(of(child), 1).name == &name &&
+	       refcount_read(&name.refs) == 1 + (chunk_max > 1 ? 4 : 3),
+	       "fork: each chunk has a reference to each name");
 	kunwind_space_count(child, &nr_maps, &nr_ready);
 	tap_ok(nr_maps == NR && kunwind_space_maps(child) == NR && nr_ready == NR - 2,
 	       "fork: dead ranges do not count as ready");
@@ -145,8 +159,8 @@ static void test_fork(void)
 
 	/* no memory for the copy of a list with JIT code */
 	begin();
-	ranges_of(space)->range[2].table = NULL;
-	ranges_of(space)->range[2].reason = KUNWIND_NO_OBJECT;
+	RANGE(of(space), 2).table = NULL;
+	RANGE(of(space), 2).reason = KUNWIND_NO_OBJECT;
 	child = forked();
 	no_room = true;
 	kunwind_space_mapped(child, AT(2), AT(2) + 1, 0, false);
@@ -167,55 +181,43 @@ static void test_fork(void)
 	begin();
 	objects[2].state = KUNWIND_OBJECT_PENDING;
 	publish(space, list());
-	kunwind_snapshot_settle(kunwind_snapshot_of(ranges_of(space)));
+	kunwind_snapshot_settle(of(space));
 	child = forked();
-	tap_ok(ranges_of(child) != ranges_of(space) && kunwind_space_dirty(child) &&
-	       ranges_of(child)->range[1].table && !ranges_of(child)->range[2].table,
-	       "fork: while an object is pending, the child has its own snapshot");
+	tap_ok(ranges_of(child) == ranges_of(space) && kunwind_space_dirty(child) && child->borrowed &&
+	       child->changed.nr == 1 && child->changed.interval[0].end == U64_MAX,
+	       "fork: while an object is pending, the child has to read all mappings");
 	objects[2].state = KUNWIND_OBJECT_READY;
 	WRITE_ONCE(child->tgid, 101);
+	told = 0;
+	kunwind_space_sweep_soon();
 	flush_delayed_work(&sweeper);
-	tap_ok(ranges_of(child)->range[2].table && ranges_of(space)->range[2].table,
-	       "fork: when the object is ready, both snapshots have its table");
+	tap_ok(RANGE(of(child), 2).table && RANGE(of(space), 2).table,
+	       "fork: when the object is ready, parent and child have its table");
+	tap_ok(told == NR && told_tgid == 100,
+	       "fork: the parent announces its mappings, the child none before it has read them");
+	kunwind_space_forget(&child_mm);
+	child = forked();
+	tap_ok(!child->borrowed && !kunwind_space_dirty(child),
+	       "fork: after the parent has announced all, the child shares them");
 	kunwind_space_forget(&child_mm);
 	end("fork, object pending");
 
-	/* the object is ready, but no sweep has filled in the parent's snapshot */
+	/* the child of a child that has not read its mappings */
 	begin();
-	objects[2].state = KUNWIND_OBJECT_PENDING;
-	publish(space, list());
-	kunwind_snapshot_settle(kunwind_snapshot_of(ranges_of(space)));
-	kunwind_snapshot_announce(kunwind_snapshot_of(ranges_of(space)), 100, NULL);
-	objects[2].state = KUNWIND_OBJECT_READY;
+	space->borrowed = true;
 	child = forked();
-	kunwind_space_forget(&mm);
-	WRITE_ONCE(child->tgid, 101);
-	told = 0;
-	flush_delayed_work(&sweeper);
-	tap_ok(told == 1 && told_tgid == 101 && told_start == AT(2),
-	       "fork: the child announces a mapping that became ready just before");
+	tap_ok(child->borrowed && kunwind_space_dirty(child),
+	       "fork: a child of one that has not read its mappings has to read them, too");
 	kunwind_space_forget(&child_mm);
-	end("fork, object just ready");
-
-	/* the parent has read its mappings, and will announce them next */
-	begin();
-	publish(space, list());
-	kunwind_snapshot_settle(kunwind_snapshot_of(ranges_of(space)));
-	child = forked();
-	kunwind_snapshot_announce(kunwind_snapshot_of(ranges_of(space)), 100, NULL);
-	WRITE_ONCE(child->tgid, 101);
-	told = 0;
-	flush_delayed_work(&sweeper);
-	tap_ok(told == NR && told_tgid == 101,
-	       "fork: the child announces the mappings that its parent has not announced yet");
-	kunwind_space_forget(&child_mm);
-	end("fork, not announced");
+	end("fork, twice");
 
 	/* a mapping of the parent is not read yet */
 	begin();
 	kunwind_space_mapped(space, AT(5), AT(6), 0, true);
 	child = forked();
-	tap_ok(kunwind_space_dirty(child), "fork: a read that is due in the parent is due in the child");
+	tap_ok(kunwind_space_dirty(child) && child->changed.nr == 1 &&
+	       child->changed.interval[0].start == AT(5) && child->changed.interval[0].end == AT(6),
+	       "fork: a read that is due in the parent is due in the child");
 	kunwind_space_forget(&child_mm);
 	end("fork, mapping not read");
 
@@ -237,7 +239,8 @@ static void read_again(void)
 	struct kunwind_snapshot *snapshot = list();
 
 	spin_lock(&space->lock);
-	kunwind_space_mark(space, ranges_of(space), &snapshot->ranges);
+	space->deaths = false;
+	kunwind_space_mark(space, snapshot);
 	spin_unlock(&space->lock);
 	publish(space, snapshot);
 }
@@ -252,11 +255,11 @@ static void test_moves(void)
 	kunwind_space_begin_move(space);
 	kunwind_space_move_to(space, AT(3) + 0x2000, AT(4));
 	read_again();
-	tap_ok(dead(space) == 15 && ranges_of(space)->range[1].dead == KUNWIND_DOUBTED,
+	tap_ok(dead(space) == 15 && !RANGE(of(space), 1).dead,
 	       "two mremaps: ranges between their destinations are doubted");
 	tap_ok(kunwind_space_knows(space, AT(1), 1), "mremap: a doubted range is still known");
 	kunwind_space_mapped(space, AT(1), AT(1) + 1, 0, true);
-	tap_ok(ranges_of(space)->range[1].dead == KUNWIND_DEAD && !kunwind_space_knows(space, AT(1), 1),
+	tap_ok(RANGE(of(space), 1).dead && !kunwind_space_knows(space, AT(1), 1),
 	       "mremap: a doubted range dies when another is mapped over it");
 	kunwind_space_end_move(space);
 	read_again();
@@ -279,42 +282,212 @@ static void test_moves(void)
 	end("mremap");
 }
 
-/* A mremap ends a range while the mappings are read. */
-static void test_meanwhile(void)
+/* What update.c does when a read begins. Returns the snapshot, with a reference. */
+static struct kunwind_snapshot *begin_read(void)
 {
-	struct kunwind_snapshot *old, *snapshot;
+	spin_lock(&space->lock);
+	space->deaths = false;
+	space->reading = kunwind_snapshot_new_id();
+	spin_unlock(&space->lock);
+	return kunwind_space_snapshot(space);
+}
+
+static bool mark(struct kunwind_snapshot *snapshot)
+{
 	bool may;
 
-	begin();
-	kunwind_space_mapped(space, AT(0), AT(0) + 1, 0, true);
-	old = kunwind_space_snapshot(space);
-	snapshot = list();
-	snapshot->ranges.range[2].end = AT(2) + 0x1000;
-	snapshot->ranges.range[3].start = AT(2) + 0x1000;
-	kunwind_space_mapped(space, AT(2), AT(2) + 1, 0, true);
-	tap_ok(ranges_of(space) != &old->ranges && !kunwind_range_is_dead(&old->ranges.range[2]),
-	       "range that dies during a read: the old snapshot is unchanged");
 	spin_lock(&space->lock);
-	may = kunwind_space_mark(space, &old->ranges, &snapshot->ranges);
+	may = kunwind_space_mark(space, snapshot);
 	spin_unlock(&space->lock);
-	publish(space, snapshot);
-	tap_ok(may && dead(space) == 12, "range that dies during a read: it is dead in the new snapshot");
+	return may;
+}
 
+/* A mremap ends a range while the mappings are read. */
+static void test_meanwhile(bool shared)
+{
+	const char *what = shared ? "range that dies during a read, shared" : "range that dies during a read";
+	struct kunwind_snapshot *old, *snapshot;
+
+	begin();
+	if (shared)
+		forked();
+	kunwind_space_mapped(space, AT(0), AT(0) + 1, 0, true);
+	if (shared) {
+		kunwind_space_forget(&child_mm);
+		forked();
+	}
+	old = begin_read();
+	snapshot = list();
+	RANGE(snapshot, 2).end = AT(2) + 0x1000;
+	RANGE(snapshot, 3).start = AT(2) + 0x1000;
+	if (chunk_max == 1)
+		((struct kunwind_range_chunk *)snapshot->ranges.chunk)[3].start = AT(2) + 0x1000;
+	kunwind_space_mapped(space, AT(2), AT(2) + 1, 0, true);
+	tap_ok((ranges_of(space) != &old->ranges) == shared &&
+	       kunwind_range_is_dead(&RANGE(old, 2)) == !shared,
+	       "%s: %s is marked", what, shared ? "a copy of the old snapshot" : "the old snapshot");
+	tap_ok(mark(snapshot), "%s: the new snapshot may be published", what);
+	publish(space, snapshot);
+	tap_ok(dead(space) == 12,
+	       "%s: it is dead in the new snapshot; one that was dead before is not", what);
 	kunwind_snapshot_put(old);
-	old = kunwind_space_snapshot(space);
+
+	/* the next read */
+	old = begin_read();
+	snapshot = list();
+	tap_ok(mark(snapshot), "%s: the next one may be published, too", what);
+	publish(space, snapshot);
+	tap_ok(!dead(space), "%s: it is not dead in the one after that", what);
+	kunwind_snapshot_put(old);
+
+	kunwind_space_forget(&child_mm);
+	if (shared)
+		forked();
+	old = begin_read();
 	snapshot = list();
 	no_room = true;
 	kunwind_space_mapped(space, AT(1), AT(1) + 1, 0, true);
 	no_room = false;
-	spin_lock(&space->lock);
-	may = kunwind_space_mark(space, &old->ranges, &snapshot->ranges);
-	spin_unlock(&space->lock);
-	tap_ok(!may && !ranges_of(space),
-	       "range that dies during a read, no memory: no snapshot is published");
+	tap_ok(mark(snapshot) == !shared && !ranges_of(space) == shared,
+	       "%s, no memory: %s", what, shared ? "no snapshot is published" : "it needs none");
 	kunwind_snapshot_destroy(snapshot);
 	kunwind_snapshot_put(old);
+	kunwind_space_forget(&child_mm);
 	refusals = 0;
-	end("range that dies during a read");
+	end(what);
+}
+
+/* A mark needs memory only if another mm may have the snapshot or the chunk. */
+static void test_no_memory(void)
+{
+	struct kunwind_snapshot *held, *later;
+	struct kunwind_space *child;
+	u64 id;
+
+	begin();
+	held = kunwind_space_snapshot(space);
+	id = held->ranges.id;
+	no_room = true;
+	kunwind_space_mapped(space, AT(1), AT(1) + 1, 0, true);
+	tap_ok(of(space) == held && dead(space) == 2 && held->ranges.id != id && !refusals,
+	       "no memory: a range dies while a task of the process uses the snapshot");
+	no_room = false;
+	/* a later snapshot with the same chunks, while the first one is not freed yet */
+	later = kunwind_snapshot_copy(held);
+	publish(space, later);
+	no_room = true;
+	kunwind_space_mapped(space, AT(2), AT(2) + 1, 0, true);
+	no_room = false;
+	tap_ok(of(space) == later && dead(space) == 6 && !refusals,
+	       "no memory: a range dies while an earlier snapshot has its chunk");
+	kunwind_snapshot_put(held);
+	end("no memory for a mark");
+
+	/* a reader of the process shares a chunk after the decision to mark it in place */
+	begin();
+	held = of(space);
+	kunwind_snapshot_chunk(held, 0)->foreign = true;
+	later = kunwind_snapshot_copy(held);
+	no_room = true;
+	tap_ok(kunwind_snapshot_kill(held, AT(0), AT(0) + 1, 1, true) && RANGE(held, 0).dead &&
+	       RANGE(later, 0).dead && !refusals,
+	       "mark in place: no chunk of a published snapshot is replaced");
+	no_room = false;
+	kunwind_snapshot_destroy(later);
+	end("mark in place");
+
+	/* the child has gone */
+	begin();
+	forked();
+	kunwind_space_forget(&child_mm);
+	for (int i = 0; i < 10 && !llist_empty(&reaped); i++)
+		flush_delayed_work(&reap_work);
+	no_room = true;
+	kunwind_space_mapped(space, AT(1), AT(1) + 1, 0, true);
+	no_room = false;
+	tap_ok(ranges_of(space) && dead(space) == 2 && !refusals,
+	       "no memory: a range dies after the child that shared it has ended");
+	end("no memory for a mark, child has ended");
+
+	/* the child has a snapshot of its own, with chunks of the parent's */
+	begin();
+	child = forked();
+	kunwind_space_mapped(child, AT(3), AT(3) + 1, 0, true);
+	tap_ok(refcount_read(&of(space)->refs) == 1 && dead(child) == 8 && !dead(space),
+	       "fork: after its first change, the child has another snapshot");
+	kunwind_space_mapped(space, AT(0), AT(0) + 1, 0, true);
+	tap_ok(dead(space) == 1 && dead(child) == 8,
+	       "fork: a range that dies in the parent then is alive in the child");
+	kunwind_space_mapped(child, AT(1), AT(1) + 1, 0, true);
+	tap_ok(dead(space) == 1 && dead(child) == 10,
+	       "fork: a range that dies in the child then is alive in the parent");
+	kunwind_space_forget(&child_mm);
+	end("fork, chunks shared");
+}
+
+/* The marks of a copy. */
+static void test_copy_settled(void)
+{
+	struct kunwind_space *child;
+
+	begin();
+	child = forked();
+	kunwind_space_mapped(child, AT(1), AT(1) + 1, 0, true);
+	tap_ok(of(child) != of(space) && of(child)->settled && of(child)->announced &&
+	       kunwind_snapshot_chunk(of(child), 0)->settled &&
+	       kunwind_snapshot_chunk(of(child), of(child)->ranges.nr - 1)->settled,
+	       "fork: the copy of a settled snapshot is settled, with all its chunks");
+	tap_ok(!unsettled(), "fork: nobody waits for the copy");
+	kunwind_space_forget(&child_mm);
+	end("fork, settled copy");
+
+	/* two snapshots with the same chunks; the object of a chunk becomes ready */
+	begin();
+	objects[2].state = KUNWIND_OBJECT_PENDING;
+	publish(space, list());
+	kunwind_snapshot_settle(of(space));
+	child = forked();
+	kunwind_space_mapped(child, AT(0), AT(0) + 1, 0, true);
+	tap_ok(of(child) != of(space) && !of(child)->settled,
+	       "fork: the copy of a snapshot that is not settled is not settled");
+	flush_delayed_work(&sweeper);
+	objects[2].state = KUNWIND_OBJECT_READY;
+	/* as another snapshot's, between this one's look and its announcement */
+	kunwind_snapshot_settle(of(child));
+	of(child)->settled = false;
+	kunwind_snapshot_announce(of(child), 101, NULL);
+	tap_ok(of(child)->announced && of(child)->settled,
+	       "chunks that were settled as another snapshot's: a snapshot that is announced is settled");
+	kunwind_space_forget(&child_mm);
+	end("settled as another snapshot's");
+}
+
+/* A child whose snapshot is borrowed reads its mappings while its ranges are announced. */
+static struct kunwind_space *borrower;
+static void stops_borrowing(void)
+{
+	borrower->borrowed = false;
+}
+
+static void test_borrowed(void)
+{
+	begin();
+	objects[2].state = KUNWIND_OBJECT_PENDING;
+	publish(space, list());
+	kunwind_snapshot_settle(of(space));
+	borrower = forked();
+	WRITE_ONCE(borrower->tgid, 101);
+	objects[2].table = NULL;
+	objects[2].state = KUNWIND_OBJECT_NO_CFI;
+	told = 0;
+	while_settling = stops_borrowing;
+	kunwind_space_announce(borrower);
+	tap_ok(!while_settling && !told,
+	       "borrowed snapshot: not announced, also if the child reads its mappings meanwhile");
+	kunwind_space_announce(space);
+	tap_ok(told == NR && told_tgid == 100, "borrowed snapshot: the parent announces all of it");
+	kunwind_space_forget(&child_mm);
+	end("borrowed snapshot");
 }
 
 static void test_links(void)
@@ -366,11 +539,11 @@ static void test_names_of_links(void)
 	kunwind_space_link(&mm, 200, true, false, GFP_KERNEL);
 	kunwind_space_unlink(space, 100, true);
 	publish(space, list());
-	snapshot = kunwind_snapshot_of(ranges_of(space));
+	snapshot = of(space);
 	kunwind_snapshot_settle(snapshot);
 	told = 0;
 	kunwind_space_announce(space);
-	sweep_soon();
+	kunwind_space_sweep_soon();
 	flush_delayed_work(&sweeper);
 	tap_ok(!told, "shared space: no mapping is announced for a process that has left");
 	kunwind_space_link(&mm, 300, false, false, GFP_KERNEL);
@@ -406,11 +579,19 @@ static void test_exit(void)
 int main(void)
 {
 	kunwind_space_init();
-	test_behind();
-	test_mapped();
-	test_fork();
-	test_moves();
-	test_meanwhile();
+	/* in one chunk, in two, and in one for each range */
+	for (chunk_max = NR; chunk_max; chunk_max /= 2) {
+		test_behind();
+		test_mapped();
+		test_fork();
+		test_moves();
+		test_meanwhile(false);
+		test_meanwhile(true);
+		test_no_memory();
+		test_copy_settled();
+		test_borrowed();
+	}
+	chunk_max = NR;
 	test_links();
 	test_names_of_links();
 	test_exit();

@@ -58,7 +58,7 @@ kunwind_walk_rule(struct kunwind_walk *walk, u64 addr, bool exact, u64 sp,
 	if (!range)
 		return KUNWIND_NO_OBJECT;
 	/* Pairs with the writer, which sets dead first, then a new id. */
-	if (READ_ONCE(range->dead))
+	if (!kunwind_range_is_usable(walk->ranges, range))
 		return KUNWIND_NOT_READY;
 	/* The writer sets bias before table, maybe just now. x86 keeps the order of loads. */
 	found = READ_ONCE(range->table);
