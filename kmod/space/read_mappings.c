@@ -41,12 +41,12 @@ struct piece {
 };
 
 /*
- * Takes object and name of the same piece from the old snapshot, with
+ * Takes object, name and bias of the same piece from the old snapshot, with
  * references. False: the old snapshot does not have it, it is dead, it has
  * another file, or its object is stale.
  */
 static bool known(const struct kunwind_mm_reading *r, const struct vm_area_struct *vma,
-		  const struct piece *piece, struct kunwind_detail *detail)
+		  const struct piece *piece, struct kunwind_range *new, struct kunwind_detail *detail)
 {
 	const struct kunwind_snapshot *old = r->old;
 	const struct kunwind_range *range;
@@ -68,6 +68,7 @@ static bool known(const struct kunwind_mm_reading *r, const struct vm_area_struc
 	if (vma->vm_file && !file_inode(vma->vm_file)->i_nlink)
 		WRITE_ONCE(object->gone, true);
 	detail->announced = READ_ONCE(was->announced) && !r->announce_all;
+	new->bias = READ_ONCE(range->bias);	/* with which it was announced */
 	/*
 	 * Its build may wait in a queue that another user fills, or that is too
 	 * long: this user's queue may be faster.
@@ -135,7 +136,7 @@ static void add_piece(struct kunwind_mm_reading *r, const struct vm_area_struct 
 	r->room--;
 	if (piece->jit)
 		detail.object = kunwind_object_get(piece->jit);
-	else if (!known(r, vma, piece, &detail))
+	else if (!known(r, vma, piece, &range, &detail))
 		detail.object = object_of(vma, r->quota);
 	if (vma->vm_file && !piece->jit && !detail.name) {
 		detail.name = name_of(r, vma);
@@ -356,26 +357,6 @@ static void widen(struct kunwind_interval *interval, const struct kunwind_snapsh
 	interval->end = end;
 }
 
-/* Adds the old ranges from @place to @end, not included. */
-static void keep(struct kunwind_mm_reading *r, struct kunwind_place place, struct kunwind_place end)
-{
-	struct kunwind_detail *was, detail;
-	const struct kunwind_range *old;
-	struct kunwind_range range = { };
-
-	while ((place.chunk < end.chunk || (place.chunk == end.chunk && place.nr < end.nr)) &&
-	       !r->splice.failed && (old = kunwind_snapshot_at(r->old, place, &was))) {
-		kunwind_range_copy(&range, &detail, old, was);
-		/* A new neighbour may decide which segment it is of (snapshot.c). */
-		if (!range.table && range.reason != KUNWIND_NO_OBJECT && detail.object->has_elf)
-			range.reason = KUNWIND_NOT_READY;
-		kunwind_splice_add(&r->splice, &range, &detail);
-		kunwind_place_next(r->old, &place);
-		if (!place.nr)		/* a chunk */
-			cond_resched();
-	}
-}
-
 static u32 between(const struct kunwind_snapshot *old, struct kunwind_place from, struct kunwind_place to)
 {
 	u32 nr = to.nr - from.nr;
@@ -383,6 +364,34 @@ static u32 between(const struct kunwind_snapshot *old, struct kunwind_place from
 	for (; from.chunk < to.chunk; from.chunk++)
 		nr += old->ranges.chunk[from.chunk].nr;
 	return nr;
+}
+
+/*
+ * Adds the old ranges from @place to @end, not included. They are next to those
+ * that are read: @before: before them.
+ */
+static void keep(struct kunwind_mm_reading *r, struct kunwind_place place, struct kunwind_place end,
+		 bool before)
+{
+	const u32 nr = between(r->old, place, end);
+	struct kunwind_detail *was, detail;
+	const struct kunwind_range *old;
+	struct kunwind_range range = { };
+	u32 i;
+
+	for (i = 0; i < nr && !r->splice.failed && (old = kunwind_snapshot_at(r->old, place, &was)); i++) {
+		kunwind_range_copy(&range, &detail, old, was);
+		/* The ranges that are read may decide its bias, or no longer do so. */
+		if ((before ? nr - i : i + 1) <= KUNWIND_SIBLINGS && range.reason != KUNWIND_NO_OBJECT &&
+		    kunwind_range_needs_others(&range, &detail)) {
+			range.table = NULL;
+			range.reason = KUNWIND_NOT_READY;
+		}
+		kunwind_splice_add(&r->splice, &range, &detail);
+		kunwind_place_next(r->old, &place);
+		if (!place.nr)		/* a chunk */
+			cond_resched();
+	}
 }
 
 /*
@@ -402,12 +411,12 @@ static struct kunwind_snapshot *read_interval(struct kunwind_mm_reading *r, u64 
 		from = kunwind_snapshot_after(old, start);
 		to = kunwind_snapshot_after(old, end);
 		others = old->nr - between(old, from, to);
-		keep(r, (struct kunwind_place){ .chunk = r->splice.first }, from);
+		keep(r, (struct kunwind_place){ .chunk = r->splice.first }, from, true);
 	}
 	r->room = limit - min(limit, others);
 	read_mappings(r, start, end);
 	if (old)
-		keep(r, to, (struct kunwind_place){ .chunk = r->splice.end });
+		keep(r, to, (struct kunwind_place){ .chunk = r->splice.end }, false);
 	new = kunwind_splice_end(&r->splice);
 	if (!new)
 		return NULL;

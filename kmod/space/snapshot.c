@@ -132,42 +132,60 @@ static struct kunwind_chunk *chunk_copy(const struct kunwind_chunk *from)
 	return to;
 }
 
-#define SIBLINGS	16	/* mappings on either side that bias_of() looks at */
+bool kunwind_range_needs_others(const struct kunwind_range *range, const struct kunwind_detail *detail)
+{
+	const struct kunwind_object *object = detail->object;
+	struct kunwind_elf_biases biases;
+
+	if (kunwind_object_state(object) == KUNWIND_OBJECT_PENDING)
+		return true;
+	if (!object->has_elf)
+		return false;
+	kunwind_elf_biases(&object->elf, range->start, range->end - range->start, detail->offset, &biases);
+	return biases.nr > 1;
+}
 
 /*
  * Finds the bias of a range. If two segments share a page of the file, the other
- * mappings of the file near it decide, but only those of the chunk: the result is
- * the same for all snapshots that share it. Otherwise, returns false, and *bias stays.
+ * mappings of the file near it decide, dead or not: a range that dies later must
+ * not make a difference. Otherwise, returns false, and *bias stays.
  */
-static bool bias_of(const struct kunwind_chunk *chunk, u32 i, u64 *bias)
+static bool bias_of(const struct kunwind_snapshot *snapshot, struct kunwind_place place, u64 *bias)
 {
-	const struct kunwind_range *range = chunk->range;
-	const struct kunwind_detail *detail = chunk->detail;
-	const struct kunwind_elf *elf = &detail[i].object->elf;
-	const u32 end = min(chunk->nr, i + SIBLINGS + 1);
+	struct kunwind_detail *detail, *of;
+	const struct kunwind_range *range = kunwind_snapshot_at(snapshot, place, &detail), *other;
+	const struct kunwind_elf *elf = &detail->object->elf;
 	struct kunwind_elf_biases biases;
-	u32 n;
+	u32 n = 0;
 
-	kunwind_elf_biases(elf, range[i].start, range[i].end - range[i].start, detail[i].offset,
-			   &biases);
-	for (n = i - min(i, (u32)SIBLINGS); biases.nr > 1 && n < end; n++)
-		if (n != i && detail[n].object == detail[i].object)
-			kunwind_elf_biases_narrow(elf, &biases, range[n].start,
-						  range[n].end - range[n].start, detail[n].offset);
+	kunwind_elf_biases(elf, range->start, range->end - range->start, detail->offset, &biases);
+	if (biases.nr > 1)
+		while (n < KUNWIND_SIBLINGS && kunwind_place_before(snapshot, &place))
+			n++;
+	for (n += KUNWIND_SIBLINGS + 1; biases.nr > 1 && n; n--) {
+		other = kunwind_snapshot_at(snapshot, place, &of);
+		if (!other)
+			break;
+		if (other != range && of->object == detail->object)
+			kunwind_elf_biases_narrow(elf, &biases, other->start, other->end - other->start,
+						  of->offset);
+		kunwind_place_next(snapshot, &place);
+	}
 	if (biases.nr != 1)
 		return false;
 	*bias = biases.bias[0];
 	return true;
 }
 
-static void chunk_settle(struct kunwind_chunk *chunk)
+static void chunk_settle(const struct kunwind_snapshot *snapshot, u32 nr)
 {
+	struct kunwind_chunk *chunk = kunwind_snapshot_chunk(snapshot, nr);
 	bool settled = true;
 	u32 i;
 
 	for (i = 0; i < chunk->nr; i++) {
 		struct kunwind_range *range = &chunk->range[i];
-		const struct kunwind_detail *detail = &chunk->detail[i];
+		struct kunwind_detail *detail = &chunk->detail[i];
 		const struct kunwind_object *object = detail->object;
 		u64 bias = range->start - detail->offset;
 		bool known = false;
@@ -179,13 +197,16 @@ static void chunk_settle(struct kunwind_chunk *chunk)
 			continue;
 		}
 		if (object->has_elf)
-			known = bias_of(chunk, i, &bias);
+			known = bias_of(snapshot, (struct kunwind_place){ nr, i }, &bias);
 		if (object->jit) {
 			known = true;
 			bias = 0;
 		}
 		if (failed(object))
 			WRITE_ONCE(chunk->retry, true);
+		/* Other neighbours have changed the result of an earlier read. */
+		if (READ_ONCE(range->bias) != bias)
+			WRITE_ONCE(detail->announced, false);
 		WRITE_ONCE(range->bias, bias);
 		if (object->table && known)
 			/* The walk reads the table, then the bias. */
@@ -479,7 +500,7 @@ void kunwind_snapshot_settle(struct kunwind_snapshot *snapshot)
 		struct kunwind_chunk *chunk = kunwind_snapshot_chunk(snapshot, i);
 
 		if (!READ_ONCE(chunk->settled))
-			chunk_settle(chunk);
+			chunk_settle(snapshot, i);
 		settled &= smp_load_acquire(&chunk->settled);
 	}
 	/* Pairs with kunwind_snapshot_copy(). */

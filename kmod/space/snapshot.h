@@ -12,8 +12,9 @@
  * The parts of a published snapshot that walks read change in three ways only.
  * A walk may run in the middle of a change:
  *   - A range whose table was not ready gets its bias, then its table (or the
- *     reason why there is none). This depends on the file and on the chunk only, so
- *     it holds for every space that shares the chunk.
+ *     reason why there is none). This depends on the file, and on the ranges near
+ *     it if the range alone has several possible biases. These are the same in
+ *     all snapshots that share the chunk (splice.c).
  *   - A range dies, because something else was mapped there: it is marked as
  *     dead, then the snapshot gets a new id, so that walks forget its cached
  *     rules. This concerns one mm only: if another one may share the snapshot or
@@ -42,12 +43,15 @@ struct kunwind_quota;
 /* A full chunk takes 8 KB from the allocator. */
 #define KUNWIND_CHUNK_MAX	112
 
+/* Ranges on either side of one that may decide its bias. */
+#define KUNWIND_SIBLINGS	16
+
 /* The part of a range that walks do not need. */
 struct kunwind_detail {
 	struct kunwind_object *object;	/* never NULL; with a reference */
 	struct kunwind_name *name;	/* NULL, or of its file, with a reference */
 	u64 offset;		/* of the range's start in the file, bytes; 0: no file */
-	bool announced;		/* kunwind_map was emitted */
+	bool announced;		/* kunwind_map was emitted, with the bias of the range */
 	u32 died;		/* if the range is dead: the read that was the last one then
 				 * (kunwind_space.reading) */
 };
@@ -209,6 +213,12 @@ bool __must_check kunwind_snapshot_kill(struct kunwind_snapshot *snapshot, u64 s
 /* Takes over @from and its detail, with references of their own, to @to. */
 void kunwind_range_copy(struct kunwind_range *to, struct kunwind_detail *to_detail,
 			const struct kunwind_range *from, const struct kunwind_detail *from_detail);
+
+/*
+ * Returns whether ranges near it decide the bias of a range, or may do so when its
+ * object is done.
+ */
+bool kunwind_range_needs_others(const struct kunwind_range *range, const struct kunwind_detail *detail);
 
 /*
  * Fills in the ranges whose objects are done. Any number of CPUs may do this to

@@ -204,13 +204,10 @@ publish:
 static int read_and_publish(struct kunwind_space *space, struct mm_struct *mm,
 			    const struct kunwind_change *change, bool all)
 {
-	/* Not zeroed: most of it is room for a chunk. */
-	struct kunwind_mm_reading *r = kvmalloc(sizeof(*r), GFP_KERNEL | __GFP_NOWARN);
+	struct kunwind_mm_reading reading, *r = &reading;	/* not zeroed; 0.9 KB */
 	int err;
 
 	lockdep_assert_held(&space->read_mutex);
-	if (!r)
-		return -ENOMEM;
 	r->mm = mm;
 	r->change = change;
 	r->nr_unused = 0;
@@ -226,7 +223,6 @@ static int read_and_publish(struct kunwind_space *space, struct mm_struct *mm,
 	while (r->nr_unused)
 		kunwind_snapshot_destroy(r->unused[--r->nr_unused]);
 	kunwind_quota_put(r->quota);
-	kvfree(r);
 	return err;
 }
 

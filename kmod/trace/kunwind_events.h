@@ -41,6 +41,7 @@
 
 /**
  * kunwind_map - an executable mapping of a registered process
+ * Emitted again if a mapping near it, of the same file, changes its bias.
  * @tgid: process
  * @start: first address
  * @end: first address after the mapping

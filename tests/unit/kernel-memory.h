@@ -35,6 +35,7 @@ typedef unsigned int gfp_t;
 #endif
 
 static int no_memory;			/* how many of the next allocations fail */
+static int no_memory_at;		/* this one fails, counted from 1 */
 static struct { size_t size; gfp_t gfp; int node; unsigned int nr; } allocated;
 
 /* A memory control group: bytes that were charged to it, and references. */
@@ -96,7 +97,7 @@ static inline void *kernel_alloc(size_t size, gfp_t gfp, int node, bool kv, bool
 	allocated.gfp = gfp;
 	allocated.node = node;
 	allocated.nr++;
-	if (!charge_memcg(size, gfp) || (no_memory && no_memory--))
+	if (!charge_memcg(size, gfp) || (no_memory && no_memory--) || (no_memory_at && !--no_memory_at))
 		return NULL;
 	p = malloc(size ? size : 1);
 	if (!p)

@@ -138,7 +138,7 @@ static char *d_path(const struct file *file, char *buf, int size)
 #include "../../kmod/space/snapshot.h"
 
 static unsigned int told;
-static u64 told_start;
+static u64 told_start, told_bias;
 static void kunwind_trace_map(pid_t tgid, const struct kunwind_range *range,
 			      const struct kunwind_detail *detail)
 {
@@ -146,6 +146,7 @@ static void kunwind_trace_map(pid_t tgid, const struct kunwind_range *range,
 	emits();
 	told++;
 	told_start = range->start;
+	told_bias = range->bias;
 }
 
 #define _KUNWIND_ENABLED_H
@@ -317,10 +318,11 @@ static void end(const char *what)
 		good &= refcount_read(&objects[i].users) == 1;
 	for (i = 0; i < 3; i++)
 		good &= refcount_read(&jits[i].users) == 1;
+	good &= !nr_of_kvmalloc;
 	tap_ok(good && user.refs == 1 && !user.bytes && !mm.mmap_lock && !mm.grabbed && mm.users < 2 &&
 	       refcount_read(&vdso_object.users) == 1 &&
 	       refcount_read(&kunwind_object_anonymous.users) == 1,
-	       "%s: all references and locks are released", what);
+	       "%s: all references, locks and memory are released", what);
 }
 
 static int reads(bool force) { return kunwind_space_read_mappings(space, &mm, force, 100, false); }

@@ -89,6 +89,25 @@ static void call_anywhere(u32 first, u32 nr)
 	kunwind_space_mapped(space, vma->vm_start, vma->vm_end, nr * PAGE_SIZE, pages[first].exec);
 }
 
+/* mremap() to a fixed address. At most 8 pages. */
+static void move_pages(u32 from, u32 to, u32 nr)
+{
+	struct page moved[8];
+
+	kunwind_space_begin_move(space);
+	kunwind_space_move_to(space, PAGE(to), PAGE(to + nr));
+	kunwind_space_mapped(space, PAGE(to), PAGE(to + nr), 0, true);
+	if (any(2))
+		reads(false);		/* another thread, meanwhile */
+	memcpy(moved, &pages[from], nr * sizeof(*moved));
+	memset(&pages[from], 0, nr * sizeof(*moved));
+	memcpy(&pages[to], moved, nr * sizeof(*moved));
+	set_vmas();
+	kunwind_space_changed(space, PAGE(from), PAGE(from + nr));
+	kunwind_space_mapped(space, PAGE(to), PAGE(to + nr), 0, true);
+	kunwind_space_end_move(space);
+}
+
 static struct file *any_file(void)
 {
 	return any(2) ? &files[any(3)] : NULL;

@@ -25,24 +25,6 @@ static u32 free_pages(u32 nr)
 	return PAGES;
 }
 
-static void move_pages(u32 from, u32 to, u32 nr)
-{
-	struct page moved[8];
-
-	kunwind_space_begin_move(space);
-	kunwind_space_move_to(space, PAGE(to), PAGE(to + nr));
-	kunwind_space_mapped(space, PAGE(to), PAGE(to + nr), 0, true);
-	if (any(2))
-		reads(false);		/* another thread, meanwhile */
-	memcpy(moved, &pages[from], nr * sizeof(*moved));
-	memset(&pages[from], 0, nr * sizeof(*moved));
-	memcpy(&pages[to], moved, nr * sizeof(*moved));
-	set_vmas();
-	kunwind_space_changed(space, PAGE(from), PAGE(from + nr));
-	kunwind_space_mapped(space, PAGE(to), PAGE(to + nr), 0, true);
-	kunwind_space_end_move(space);
-}
-
 static void any_call(void)
 {
 	const u32 nr = 1 + any(8), first = any(PAGES - 8), free = free_pages(nr);
@@ -213,10 +195,14 @@ static void test_retry(void)
 /* A read that fails leaves the change to the next one. */
 static void test_failure(void)
 {
+	unsigned int i, failed = 0;
+	bool good = true;
+	int err;
+
 	fill(300);
 	set(3, 1, true, &files[1], 0);
 	call_at(3, 1);
-	no_memory = 1;
+	no_memory = 2;		/* the first is the name */
 	tap_ok(reads(false) == -ENOMEM && kunwind_space_dirty(space),
 	       "no memory: the read fails, and is still due");
 	no_memory = 0;
@@ -227,6 +213,20 @@ static void test_failure(void)
 	tap_ok(!reads(false) && is(1, PAGE(2), PAGE_SIZE, &objects[0], 999 * PAGE_SIZE) &&
 	       is(2, PAGE(3), PAGE_SIZE, &objects[1], 0) && is_whole(),
 	       "no memory: the next read finds the change");
+	for (i = 1; good; i++) {
+		set(3, 1, true, &files[1], i);
+		call_at(3, 1);
+		no_memory_at = i;
+		err = reads(false);
+		if (no_memory_at)
+			break;
+		failed += err == -ENOMEM;
+		good = err == -ENOMEM ? kunwind_space_dirty(space) : !err;
+	}
+	no_memory_at = 0;
+	tap_ok(good && failed >= 4 && !kunwind_space_dirty(space) &&
+	       is(2, PAGE(3), PAGE_SIZE, &objects[1], i * PAGE_SIZE) && is_whole(),
+	       "no memory for one of %u allocations: the read fails, or finds the change", i - 1);
 	forget_process();
 	end("no memory");
 }
@@ -315,30 +315,6 @@ static void test_freed(void)
 	end("three changes");
 }
 
-/* Two segments share a page of the file: the mapping of one decides about the other. */
-static void test_siblings(void)
-{
-	bool alone;
-
-	fill(5);
-	objects[3].elf = (struct kunwind_elf){ .nr_loads = 2, .load = {
-		{ .filesz = 0x1800, .flags = 1 },
-		{ .offset = 0x1800, .vaddr = 0x3800, .filesz = 0x1000, .flags = 1 },
-	} };
-	set(101, 2, true, &files[3], 0);
-	call_at(101, 2);
-	reads(false);
-	alone = !range(5)->table && range(5)->reason != KUNWIND_NOT_READY;
-	set(104, 2, true, &files[3], 1);
-	call_at(104, 2);
-	reads(false);
-	tap_ok(alone && range(5)->table && range(5)->bias == PAGE(101) && range(6)->table &&
-	       range(6)->bias == PAGE(101),
-	       "segments that share a page: a mapping that comes later decides about both");
-	forget_process();
-	end("segments that share a page");
-}
-
 /* A table is given up after the mapping was read. */
 static void test_retired(void)
 {
@@ -403,7 +379,6 @@ int main(void)
 	test_cost();
 	test_unmapped();
 	test_retry();
-	test_siblings();
 	test_retired();
 	test_failure();
 	test_seam();
