@@ -289,6 +289,7 @@ void kunwind_snapshot_add(struct kunwind_snapshot *snapshot, struct kunwind_chun
 		.start = chunk->range[0].start, .range = chunk->range, .nr = chunk->nr,
 	};
 	snapshot->nr += chunk->nr;
+	snapshot->chunk_size += chunk->size;
 	snapshot->nr_maps += chunk->nr_maps;
 }
 

@@ -80,6 +80,7 @@ struct kunwind_snapshot {
 	bool foreign;		/* fork shared it: another mm may have it, too */
 	u32 nr, nr_maps;	/* of all chunks */
 	size_t size;		/* charged to quota, bytes, without the chunks */
+	size_t chunk_size;	/* of all chunks, bytes */
 	struct kunwind_quota *quota;	/* with a reference; NULL: nobody is charged */
 	struct kunwind_reap reap;
 	struct kunwind_ranges ranges;	/* last; its chunk[] is stored after it */

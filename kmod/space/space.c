@@ -481,20 +481,13 @@ void kunwind_space_count(struct kunwind_space *space, u32 *nr_maps, u32 *nr_read
 size_t kunwind_space_bytes(struct kunwind_space *space)
 {
 	const struct kunwind_snapshot *snapshot;
-	size_t bytes = sizeof(*space), shared = 0;
-	u32 i;
+	size_t bytes = sizeof(*space);
 
 	rcu_read_lock();
 	snapshot = kunwind_snapshot_of(rcu_dereference(space->ranges));
-	if (snapshot) {
-		shared = snapshot->size;
-		for (i = 0; i < snapshot->ranges.nr; i++) {
-			const struct kunwind_chunk *chunk = kunwind_snapshot_chunk(snapshot, i);
-
-			shared += chunk->size / max(1u, refcount_read(&chunk->refs));
-		}
-		bytes += shared / max(1u, refcount_read(&snapshot->refs));
-	}
+	if (snapshot)
+		bytes += (snapshot->size + snapshot->chunk_size) /
+			 max(1u, refcount_read(&snapshot->refs));
 	rcu_read_unlock();
 	return bytes;
 }

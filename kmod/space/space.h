@@ -269,7 +269,10 @@ u32 kunwind_space_maps(struct kunwind_space *space);
 /* Counts the ranges with an object, and those with a table that are alive. */
 void kunwind_space_count(struct kunwind_space *space, u32 *nr_maps, u32 *nr_ready);
 
-/* Returns bytes: the space's, and its part of a snapshot that others share. */
+/*
+ * Returns bytes: the space's, and its part of a snapshot that others share. A chunk that
+ * several snapshots share counts in each. The cost does not grow with the mappings.
+ */
 size_t kunwind_space_bytes(struct kunwind_space *space);
 
 void kunwind_space_show_params(struct seq_file *m);
