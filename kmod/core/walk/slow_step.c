@@ -19,19 +19,6 @@
 #include "walk.h"
 #include "full_rule.h"
 
-/*
- * Looks up the rule for @addr, and the table that has it. Returns KUNWIND_COMPLETE, also with
- * KUNWIND_RULE_NONE if no row covers the address; or the reason why the table cannot be used.
- */
-static __always_inline enum kunwind_reason
-look_up(const struct kunwind_table **table, u64 addr, struct kunwind_rule *rule)
-{
-	*rule = kunwind_table_lookup(*table, addr);
-	if (likely((rule->kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_NONE))
-		return KUNWIND_COMPLETE;
-	return kunwind_table_find(table, addr, rule);
-}
-
 /* Tries the range of the last lookup first: most frames are in the same one. */
 static __always_inline const struct kunwind_range *find_range(struct kunwind_walk *walk, u64 addr)
 {
@@ -69,7 +56,7 @@ kunwind_walk_rule(struct kunwind_walk *walk, u64 addr, bool exact, u64 sp,
 			return KUNWIND_NO_RULE;
 		addr -= range->bias;
 		*table = found;
-		reason = look_up(table, addr, rule);
+		reason = kunwind_table_find(table, addr, rule);
 	} else {
 		reason = READ_ONCE(range->reason);
 	}
@@ -88,7 +75,7 @@ kunwind_walk_rule(struct kunwind_walk *walk, u64 addr, bool exact, u64 sp,
 	if (kind == KUNWIND_RULE_NONE && (exact || walk->i386)) {
 		struct kunwind_rule beside;
 
-		reason = look_up(&found, exact ? addr - 1 : addr + 1, &beside);
+		reason = kunwind_table_find(&found, exact ? addr - 1 : addr + 1, &beside);
 		if (unlikely(reason != KUNWIND_COMPLETE))
 			return reason;
 		/* A trampoline has a full rule. A short one would be cached for this address. */
