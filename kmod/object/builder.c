@@ -165,15 +165,7 @@ static bool charge_more(void *data, size_t bytes)
 {
 	struct build *build = data;
 
-	if (!kunwind_estimate_charge_more(build->object, bytes))
-		return false;
-	build->charged += bytes;
-	return true;
-}
-
-static bool has_cfi(const struct kunwind_elf *elf)
-{
-	return elf->eh_size || elf->debug_size;
+	return kunwind_estimate_charge_more(build->object, bytes, &build->charged);
 }
 
 /* Makes rows from code, which take the place of the sections, of which there are none. */
@@ -229,6 +221,14 @@ static enum kunwind_build_error compile(struct build *build, size_t limit)
 	return KUNWIND_OK;
 }
 
+/* Reads the code of a file without CFI; its file is held. */
+static enum kunwind_build_error read_gaps(struct build *build)
+{
+	build->gaps_read = true;
+	return kunwind_unwind_info_read_code(read_file, build, &build->object->elf, build->data,
+					     charge_more, build_aborted, build, &build->gaps);
+}
+
 /*
  * Builds the table from code alone, after the sections had no valid FDE: linkers write an
  * .eh_frame that has only its end (static programs of musl).
@@ -241,9 +241,7 @@ static enum kunwind_build_error build_from_code(struct build *build, size_t limi
 	if (!kunwind_source_hold(object))
 		return KUNWIND_E_ABORTED;
 	object->elf.eh_size = object->elf.debug_size = 0;
-	build->gaps_read = true;
-	build_error = kunwind_unwind_info_read_code(read_file, build, &object->elf, build->data,
-						    charge_more, build_aborted, build, &build->gaps);
+	build_error = read_gaps(build);
 	kunwind_source_done(object);
 	return build_error ? build_error : compile(build, limit);
 }
@@ -279,11 +277,8 @@ static enum kunwind_build_error build_table(struct build *build)
 	build->data = data_alloc(size);
 	build_error = build->data ?
 		      kunwind_unwind_info_read(read_file, build, elf, build->data) : KUNWIND_E_NOMEM;
-	build->gaps_read = !has_cfi(elf);
-	if (!build_error && build->gaps_read)
-		build_error = kunwind_unwind_info_read_code(read_file, build, elf, build->data,
-							    charge_more, build_aborted, build,
-							    &build->gaps);
+	if (!build_error && !size)
+		build_error = read_gaps(build);
 	kunwind_filesystem_answered(object->key.dev);
 	kunwind_source_done(object);
 	if (!build_error)
@@ -411,10 +406,7 @@ static bool charge_code(void *data, size_t bytes)
 {
 	struct build *build = data;
 
-	if (!kunwind_estimate_charge_more(build->object, bytes))
-		return false;
-	build->code_charged += bytes;
-	return true;
+	return kunwind_estimate_charge_more(build->object, bytes, &build->code_charged);
 }
 
 /*
@@ -431,7 +423,10 @@ static struct kunwind_code_builder *read_code(struct build *build)
 		return NULL;
 	build_error = kunwind_unwind_info_read_code(read_file, build, &object->elf, build->data,
 						    charge_code, build_aborted, build, &gaps);
-	if (!build_error && gaps && kunwind_source_unchanged(object))
+	if (!build_error && gaps && !kunwind_source_unchanged(object))
+		build_error = KUNWIND_E_IO;
+	kunwind_source_done(object);
+	if (!build_error && gaps)
 		return kunwind_code_builder_new(object, gaps, build->code_charged);
 	kunwind_unwind_info_free_code(gaps);
 	kunwind_memory_uncharge(object->quota, build->code_charged);
@@ -470,7 +465,6 @@ static void build_object(struct kunwind_object *object)
 	kunwind_result_done(object);
 	if (!build_error)
 		code = read_code(&build);
-	kunwind_source_done(object);
 	kunwind_job_end(&build.job);
 	if (build.part_builder) {
 		kunwind_part_builder_start(build.part_builder, build.data, build.charged, code);

@@ -50,10 +50,7 @@ static bool charge_code(void *data, size_t bytes)
 {
 	struct kunwind_code_builder *builder = data;
 
-	if (!kunwind_estimate_charge_more(builder->object, bytes))
-		return false;
-	builder->charged += bytes;
-	return true;
+	return kunwind_estimate_charge_more(builder->object, bytes, &builder->charged);
 }
 
 /* Ends the stage; @bytes: of the table that it has added. Frees @builder. */

@@ -49,9 +49,12 @@ kunwind_estimate_charge(struct kunwind_object *object, size_t bytes, unsigned lo
 	return KUNWIND_OK;
 }
 
-bool kunwind_estimate_charge_more(struct kunwind_object *object, size_t bytes)
+bool kunwind_estimate_charge_more(struct kunwind_object *object, size_t bytes, size_t *charged)
 {
-	return !kunwind_memory_make_room(object->quota, bytes);
+	if (kunwind_memory_make_room(object->quota, bytes))
+		return false;
+	*charged += bytes;
+	return true;
 }
 
 void kunwind_estimate_uncharge(struct kunwind_object *object, size_t charged, size_t kept)

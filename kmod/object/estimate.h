@@ -24,10 +24,11 @@ kunwind_estimate_charge(struct kunwind_object *object, size_t bytes, unsigned lo
 			bool (*aborted)(void *data), void *data);
 
 /*
- * Charges @bytes more for a build that kunwind_estimate_charge() has charged. Does not wait.
- * May sleep. Returns false, with nothing charged, if there is no room.
+ * Charges @bytes more for a build that kunwind_estimate_charge() has charged, and adds them to
+ * *@charged. Does not wait. May sleep. Returns false, with nothing charged, if there is no room.
  */
-bool __must_check kunwind_estimate_charge_more(struct kunwind_object *object, size_t bytes);
+bool __must_check kunwind_estimate_charge_more(struct kunwind_object *object, size_t bytes,
+					       size_t *charged);
 
 /* At the end of the build: uncharges all but @kept bytes (the table). */
 void kunwind_estimate_uncharge(struct kunwind_object *object, size_t charged, size_t kept);

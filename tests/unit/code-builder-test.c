@@ -36,11 +36,14 @@ bool kunwind_job_take_turn(struct kunwind_job *job, enum kunwind_turn kind,
 	return !stops;
 }
 bool kunwind_job_may_go_on(struct kunwind_job *job) { return job->left; }
-bool kunwind_estimate_charge_more(struct kunwind_object *of, size_t bytes)
+bool kunwind_estimate_charge_more(struct kunwind_object *of, size_t bytes, size_t *counter)
 {
 	(void)of;
-	charged += no_room ? 0 : bytes;
-	return !no_room;
+	if (no_room)
+		return false;
+	charged += bytes;
+	*counter += bytes;
+	return true;
 }
 void kunwind_memory_uncharge(struct kunwind_quota *quota, size_t bytes)
 {
