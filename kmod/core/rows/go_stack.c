@@ -217,7 +217,7 @@ struct kunwind_written_row kunwind_go_stack_row(const struct kunwind_go_stack *s
 
 bool kunwind_go_decode(const u8 *code, u32 len, struct kunwind_insn *insn)
 {
-	/* @code may end here; the decoder may read behind it */
+	/* The decoder may read bytes after the end of @code. */
 	u8 bytes[8 * (KUNWIND_TEXT_WORDS + KUNWIND_TEXT_BEHIND)] = {};
 
 	if (!len || *code == 0xcc) /* padding */
