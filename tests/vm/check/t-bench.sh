@@ -35,6 +35,17 @@ cp -L /lib/x86_64-linux-gnu/libc.so.6 $root/lib/x86_64-linux-gnu/
 # happen to share a page table.
 lives() { setarch -R chroot $root /bin/spawn "$1" /bin/true; }
 median() { printf '%s\n' "$@" | sort -n | sed -n "$((($# + 1) / 2))p"; }
+# Workers add rows from code to tables that are in use already, also to those of other
+# programs. Returns when no table has grown for a second.
+tables_settle() {
+	local rows before=-1 same=0
+	while [ $same -lt 10 ]; do
+		rows=$(kunwind status --tsv | awk -F '\t' '$2 == "table_rows" { print $3 }')
+		same=$((rows == before ? same + 1 : 0))
+		before=$rows
+		sleep 0.1
+	done
+}
 
 lives 20 >/dev/null	# fills the caches
 calls=() without=() with=()
@@ -45,6 +56,7 @@ for _ in 1 2 3; do
 	calls+=("$("$bench/event")")
 	kunwind system-wide on
 	lives 20 >/dev/null	# builds the tables
+	tables_settle
 	with+=("$(lives 60)")
 	calls+=("$("$bench/event")")
 	[ "$(kunwind system-wide)" = on ] || not_ok "system_wide is still on after the lives"
