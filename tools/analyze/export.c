@@ -136,17 +136,20 @@ static int parse(struct export *export, int argc, char **argv)
 	return -1;
 }
 
-static bool write_trace(struct export *export, char *const *paths, int nr, FILE *file)
+static bool write_trace(struct export *export, char *const *paths, int nr, struct outfile *output)
 {
 	const struct format *format = export->format;
+	FILE *file = output->file;
 	struct samples *samples = &export->samples;
 	enum weight weight;
-	void *state = format->stream ? format->stream->begin(samples, file) : NULL;
-	bool ok = samples_read(samples, paths, nr, format->stream ? &format->stream->samples : NULL,
-			       state) && analyze_remarks(samples);
-	bool written;
+	bool ok, written;
+	void *state;
 
-	ok = ok && analyze_has_weight(samples, export->weight);
+	if (!outfile_spares(output, paths, nr))
+		return false;
+	state = format->stream ? format->stream->begin(samples, file) : NULL;
+	ok = samples_read(samples, paths, nr, format->stream ? &format->stream->samples : NULL, state) &&
+	     analyze_remarks(samples) && analyze_has_weight(samples, export->weight);
 	weight = samples_weight(samples, export->weight);
 	if (format->stream)
 		written = format->stream->end(state, weight, ok);
@@ -175,7 +178,7 @@ int analyze_export(int argc, char **argv)
 		status = export_ctf(&export.samples, argv + optind, argc - optind, export.path);
 	else if (outfile_open(&output, export.path))
 		status = outfile_close(&output, write_trace(&export, argv + optind, argc - optind,
-							    output.file));
+							    &output));
 	samples_free(&export.samples);
 	return status;
 }

@@ -371,7 +371,8 @@ int export_ctf(struct samples *samples, char *const *paths, int nr_paths, const 
 	state.calls.copy = &state.copy;
 	state.calls.meta = &state.meta;
 	samples->copy = &state.copy;
-	ok = samples_read(samples, paths, nr_paths, &calls, &state) && analyze_remarks(samples) &&
+	ok = outdir_spares(&out, paths, nr_paths) &&
+	     samples_read(samples, paths, nr_paths, &calls, &state) && analyze_remarks(samples) &&
 	     name_processors(&out);
 	ok = outdir_close(&out, ok);
 	free(state.stack);

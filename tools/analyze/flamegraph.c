@@ -53,7 +53,8 @@ struct flamegraph {
 	struct samples samples;
 	struct samples base;	/* of --base */
 	struct merged merged;	/* both trees */
-	const char *path, *title, *base_path;
+	const char *path, *title;
+	char *base_path;
 	bool bottom_up;
 	int weight;		/* enum weight, or -1 */
 };
@@ -303,16 +304,15 @@ static int parse(struct flamegraph *graph, int argc, char **argv)
 /* Reads the base, and merges both trees. */
 static bool read_base(struct flamegraph *graph)
 {
-	char *path = (char *)graph->base_path;
 	bool ok;
 
-	if (!path)
+	if (!graph->base_path)
 		return true;
 	graph->base.options = graph->samples.options;
 	/* what matched in the other trace may match nothing in the base */
 	graph->base.options.events.matched = graph->base.options.filter.comms.matched = 0;
 	graph->base.which = "base: ";
-	ok = samples_read(&graph->base, &path, 1, NULL, NULL) && analyze_remarks(&graph->base);
+	ok = samples_read(&graph->base, &graph->base_path, 1, NULL, NULL) && analyze_remarks(&graph->base);
 	kunwind_options_init(&graph->base.options);	/* the other trace's samples own the lists */
 	if (ok)
 		merge_base(&graph->merged, &graph->samples.calls, &graph->base.calls);
@@ -344,7 +344,9 @@ int analyze_flamegraph(int argc, char **argv)
 	if (parsed < 0) {
 		fprintf(stderr, "Try: kunwind flamegraph --help\n");
 	} else if (outfile_open(&output, graph.path)) {
-		ok = samples_read(&graph.samples, argv + optind, argc - optind, NULL, NULL) &&
+		ok = outfile_spares(&output, argv + optind, argc - optind) &&
+		     (!graph.base_path || outfile_spares(&output, &graph.base_path, 1)) &&
+		     samples_read(&graph.samples, argv + optind, argc - optind, NULL, NULL) &&
 		     analyze_remarks(&graph.samples) &&
 		     read_base(&graph) && has_weight(&graph);
 		if (ok)

@@ -24,6 +24,7 @@
 #include "outdir.h"
 #include "tool.h"
 #include "trace/at_end.h"
+#include "trace/inputs.h"
 
 #define INSIDE	".kunwind-export"
 #define TRACE	"trace"
@@ -160,6 +161,17 @@ bool outdir_open(struct outdir *out, const char *path)
 	if (error)
 		report(path, error);
 	return !error;
+}
+
+bool outdir_spares(const struct outdir *out, char *const *paths, int nr)
+{
+	struct stat above;
+
+	if (fstat(out->above, &above) || !kunwind_inputs_have(paths, nr, NULL, &above))
+		return true;
+	kunwind_tool_error("%s: in the directory of a trace that is read: name another directory (-o)",
+			   out->path);
+	return false;
 }
 
 static bool move_one(int dir, const char *name, void *data)

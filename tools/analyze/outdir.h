@@ -27,6 +27,12 @@ struct outdir {
 bool outdir_open(struct outdir *out, const char *path);
 
 /*
+ * Returns false, after a message, if @out is in the directory of one of the traces in and
+ * below @paths.
+ */
+bool outdir_spares(const struct outdir *out, char *const *paths, int nr);
+
+/*
  * Moves what was written to the directory itself. @ok: false removes
  * it, and the directory if it did not exist. Returns @ok, or false after a message.
  */

@@ -33,6 +33,7 @@
 #include "dir.h"
 #include "outfile.h"
 #include "trace/at_end.h"
+#include "trace/inputs.h"
 #include "tool.h"
 
 #define OWN_DESCRIPTORS "/proc/self/fd"
@@ -235,18 +236,17 @@ static bool is_mount_point(int fd)
 /* Decides how to write to the existing file out->fd. Returns an errno. */
 static int open_existing(struct outfile *out)
 {
-	struct stat existing;
 	int fd;
 
-	if (fstat(out->fd, &existing))
+	if (fstat(out->fd, &out->existing))
 		return errno;
-	out->truncate = S_ISREG(existing.st_mode);
-	if (!S_ISREG(existing.st_mode) || is_proc(out->dir) || is_mount_point(out->fd))
+	out->truncate = S_ISREG(out->existing.st_mode);
+	if (!S_ISREG(out->existing.st_mode) || is_proc(out->dir) || is_mount_point(out->fd))
 		return 0;
 	fd = make_temporary(out, 0600);
 	if (fd < 0)
 		return errno == EACCES || errno == EPERM || errno == EROFS ? 0 : errno;
-	if (!adopt(fd, &existing)) {
+	if (!adopt(fd, &out->existing)) {
 		close(fd);
 		discard(out);
 		return 0;
@@ -293,7 +293,7 @@ static int open_target(struct outfile *out)
 	if (own >= 0) {
 		/* opening it again would lose its position, and fail for a socket */
 		out->fd = fcntl(own, F_DUPFD_CLOEXEC, 3);
-		return out->fd < 0 ? errno : 0;
+		return out->fd < 0 || fstat(out->fd, &out->existing) ? errno : 0;
 	}
 	out->fd = is_proc(out->dir) || access(OWN_DESCRIPTORS, X_OK) ?
 		openat(out->dir, out->base, flags | (is_proc(out->dir) ? 0 : O_NOFOLLOW)) :
@@ -372,6 +372,19 @@ bool outfile_open(struct outfile *out, const char *path)
 	close_all(out);
 	if (out->dir >= 0)
 		close(out->dir);
+	return false;
+}
+
+bool outfile_spares(const struct outfile *out, char *const *paths, int nr)
+{
+	struct stat dir;
+	bool in_dir = out->dir >= 0 && !fstat(out->dir, &dir);
+
+	if (!kunwind_inputs_have(paths, nr, out->existing.st_nlink ? &out->existing : NULL,
+				 in_dir ? &dir : NULL))
+		return true;
+	kunwind_tool_error("%s: a file of a trace that is read, or in the directory of one: name another "
+			   "file (-o)", out->path);
 	return false;
 }
 

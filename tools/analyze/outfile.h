@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
-#include <sys/types.h>
+#include <sys/stat.h>
 
 struct outfile {
 	FILE *file;
@@ -17,6 +17,7 @@ struct outfile {
 	enum { OUT_IN_PLACE, OUT_UNNAMED, OUT_NAMED } state;
 	int fd, dir;		/* dir: the directory that holds base */
 	char base[256], temporary[48];
+	struct stat existing;	/* the file that path names; st_nlink 0: a new file, or stdout */
 	bool truncate;		/* before the first byte is written */
 	int error;		/* errno of the first write that failed */
 };
@@ -26,6 +27,12 @@ struct outfile {
  * outfile_close() must not be called.
  */
 bool outfile_open(struct outfile *out, const char *path);
+
+/*
+ * Returns false, after a message, if the output would damage the traces in and below
+ * @paths (trace/inputs.h). Call it before the first write.
+ */
+bool outfile_spares(const struct outfile *out, char *const *paths, int nr);
 
 /*
  * Writes the rest, and gives the file its name. @ok: false discards the output

@@ -19,6 +19,7 @@
 
 #include "copy.h"
 #include "guard.h"
+#include "inputs.h"
 #include "protocol.h"
 #include "search.h"
 #include "tool.h"
@@ -219,10 +220,26 @@ static bool protocol(const struct kunwind_trace *trace, uint64_t *version)
 	return ok;
 }
 
+/* Returns false, after a message, if the shell has opened a file of a trace for standard output. */
+static bool output_spares(char *const *paths, int nr_paths)
+{
+	struct stat st;
+
+	if (fstat(STDOUT_FILENO, &st) || !S_ISREG(st.st_mode) ||
+	    !kunwind_inputs_have(paths, nr_paths, &st, NULL))
+		return true;
+	kunwind_tool_error("standard output is a file of a trace that is read, or in the directory of one: "
+			   "send it to another file");
+	return false;
+}
+
 struct kunwind_trace *kunwind_trace_open(char *const *paths, int nr_paths)
 {
-	struct kunwind_trace *trace = calloc(1, sizeof(*trace));
+	struct kunwind_trace *trace;
 
+	if (!output_spares(paths, nr_paths))
+		return NULL;
+	trace = calloc(1, sizeof(*trace));
 	if (!trace) {
 		kunwind_tool_error("out of memory");
 		return NULL;
