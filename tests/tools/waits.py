@@ -540,14 +540,6 @@ def test_locks(work, arguments):
     text = run("waits", scene.directory).stdout
     check("mutex: text", "lock 0x1000 of process 100\n" in text and "held by first  reader < main < _start\n" in text, text)
 
-    scene = Scene(work, "late", *arguments)
-    for time, value in ((2000, 0), (3000, 2), (4000, 0)):       # the second wait shows that it is a mutex
-        scene.wait_for(time, FIRST, SECOND, 0x1000, value)
-    scene.trace.write(scene.directory)
-    same("an address that is known as a mutex from its second wait on: both later waits have the weight lock",
-         run("export", "--folded", "-w", "lock", scene.directory).stdout,
-         "first;_start;main;reader;[lock held by second];_start;main;opener;futex 400\n")
-
     scene = Scene(work, "condition", *arguments)
     convoy(scene, WAIT_BITSET | PRIVATE, 0)
     same("condition variable: all time belongs to the waker", holders(scene.waits()["locks"][0]),

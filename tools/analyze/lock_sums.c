@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
  * lock_sums.c - the locks of a trace, summed up for a report
- *
- * The function that waits for a lock is the caller of libc's function. libc is found
- * by the object's name, or, in a static program, by the function's.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "lock_sums.h"
 
@@ -50,7 +46,7 @@ struct lock_sum *lock_sums(const struct locks *locks, uint32_t *nr)
 		if (sum == &all[i]) {
 			sum->lock.pid = locks->lock[i].pid;
 			sum->lock.address = locks->lock[i].address;
-			sum->lock.mutex = locks->lock[i].mutex;
+			sum->lock.kind = locks->lock[i].kind;
 		}
 	}
 	for (i = 0; i < locks->nr_pairs; i++) {
@@ -81,38 +77,4 @@ void lock_sums_free(struct lock_sum *sums, uint32_t nr)
 	for (i = 0; i < nr; i++)
 		free(sums[i].pair);
 	free(sums);
-}
-
-static bool begins(const char *text, const char *const *prefix)
-{
-	for (; *prefix; prefix++) {
-		if (!strncmp(text, *prefix, strlen(*prefix)))
-			return true;
-	}
-	return false;
-}
-
-struct lock_place lock_place(const struct calls *calls, uint32_t node)
-{
-	static const char *const objects[] = {
-		"libc.so", "libc-2", "libpthread", "ld-musl", NULL };
-	static const char *const functions[] = { "pthread_", "__pthread_", "___pthread_", "__lll_", "lll_",
-		"__GI_", "futex_", "__futex_", "sem_", "__sem_", "__new_sem_", "syscall", NULL };
-	struct lock_place place = { CALLS_ROOT, CALLS_ROOT };
-	const char *object, *slash;
-
-	for (; node != CALLS_ROOT && calls_frame(calls, node)->kind == FRAME_FUNCTION;
-	     node = calls->node[node].parent) {
-		if (calls_frame(calls, node)->kernel)
-			continue;
-		object = calls_object(calls, node);
-		slash = strrchr(object, '/');
-		if (!begins(slash ? slash + 1 : object, objects) &&
-		    !begins(calls_name(calls, node), functions)) {
-			place.caller = node;
-			break;
-		}
-		place.function = node;
-	}
-	return place;
 }

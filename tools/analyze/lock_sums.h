@@ -19,13 +19,4 @@ struct lock_sum {
 struct lock_sum *lock_sums(const struct locks *locks, uint32_t *nr);
 void lock_sums_free(struct lock_sum *sums, uint32_t nr);
 
-/* Where a stack waits for a lock. */
-struct lock_place {
-	uint32_t function;	/* node: libc's outermost function that waits; CALLS_ROOT: none */
-	uint32_t caller;	/* node: the function that called it; CALLS_ROOT: none is known */
-};
-
-/* @node: innermost of the stack. */
-struct lock_place lock_place(const struct calls *calls, uint32_t node);
-
 #endif /* KUNWIND_ANALYZE_LOCK_SUMS_H */

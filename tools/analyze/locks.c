@@ -10,18 +10,17 @@
  * when it releases the mutex, because there is one. So the time from one release
  * to the next belongs to the thread that makes the second one. A holder that
  * never saw a waiter makes no system call: its time goes to the next one that
- * does. An address is a mutex if a waiter expects the value 2 ("locked, with
- * waiters": glibc, Rust, Go), or if the kernel keeps its owner (FUTEX_LOCK_PI).
- * Joins of glibc 2.43 and condition variables of musl use the value 2, too;
- * is_mutex() excludes them. For all that are no mutex (condition variables,
- * semaphores, joins) the whole time goes to the waker; it has no weight
- * WEIGHT_LOCK. Neither has a wait before the first one that shows that the address
- * is a mutex.
+ * does. lock_kind.c knows which futexes are locks. For all others (condition
+ * variables, semaphores, barriers, joins) the whole time goes to the waker; it has
+ * no weight WEIGHT_LOCK. Neither has a wait before the first one that shows that the
+ * address is a lock. Of several readers of a lock, the last one that releases it is
+ * known.
  *
  * Two processes may have a shared futex at two addresses. They are one lock as
- * soon as one of the processes wakes the other.
+ * soon as one of the processes wakes the other. So are both addresses of a lock for
+ * readers and writers.
  *
- * Memory: 136 bytes for each address; 40 for each pair of a waiting and a holding
+ * Memory: 144 bytes for each address; 40 for each pair of a waiting and a holding
  * stack; 24 for each release of a mutex since its oldest waiter began to wait, and 24
  * for each holder during one wait, twice that after the array has grown. A requeued
  * waiter (FUTEX_REQUEUE) counts at the address that it waited for first.
@@ -32,15 +31,6 @@
 
 #include "locks.h"
 #include "samples.h"
-
-/* linux/futex.h, whose names need the program's own libc headers */
-enum {
-	OP_WAIT, OP_WAKE, OP_FD, OP_REQUEUE, OP_CMP_REQUEUE, OP_WAKE_OP, OP_LOCK_PI, OP_UNLOCK_PI,
-	OP_TRYLOCK_PI, OP_WAIT_BITSET, OP_WAKE_BITSET, OP_WAIT_REQUEUE_PI, OP_CMP_REQUEUE_PI,
-	OP_LOCK_PI2,
-	OP_MASK = 0x7f, OP_PRIVATE = 0x80, OP_REALTIME = 0x100,
-	LOCKED_WITH_WAITERS = 2,
-};
 
 void locks_free(struct locks *locks)
 {
@@ -199,55 +189,63 @@ static uint32_t first_release(const struct lock *lock, int64_t time)
 	return low;
 }
 
-/*
- * Whether a wait shows that its address is a mutex. In glibc, functions that may
- * be called without a timeout (pthread_join(), sem_wait()) always pass
- * OP_REALTIME. A wait for a mutex passes it only with a timeout. musl, which
- * always passes OP_WAIT, sets bit 31 of a mutex that has waiters; other bits are
- * the owner. Its semaphores have only this bit, or all, and its condition
- * variables and pthread_join() use the value 2. (A Rust program built for musl
- * passes OP_WAIT_BITSET.)
- */
-static bool is_mutex(int64_t operation, int64_t value, const bt_event *event, const char *object)
+/* Whether the code of the innermost function is musl's. */
+static bool is_musl(const struct calls *calls, uint32_t stack)
 {
-	int64_t timeout = -1;
-
-	if ((operation & OP_MASK) == OP_WAIT && strstr(object, "musl"))
-		return (uint32_t)value > 1U << 31 && (uint32_t)value != UINT32_MAX;
-	if (value != LOCKED_WITH_WAITERS)
-		return false;
-	kunwind_field_integer(kunwind_event_field(event, "utime"), &timeout);
-	return !(operation & OP_REALTIME) || timeout;
+	return stack != CALLS_ROOT && strstr(calls_object(calls, stack), "musl");
 }
 
-bool lock_entered(struct locks *locks, struct lock_call *call, const void *trace, int64_t pid,
-		  const bt_event *event, const char *object)
+/* Both numbers mean one lock from now on. */
+static void merge(struct locks *locks, uint32_t a, uint32_t b)
 {
-	int64_t address, operation, value = -1;
-	struct lock *lock;
+	a = lock_number(locks, a);
+	b = lock_number(locks, b);
+	if (a == b)
+		return;
+	locks->lock[b].same = a;
+	locks->lock[a].merged |= locks->lock[a].waiting || locks->lock[b].waiting;
+	locks->lock[a].waiting += locks->lock[b].waiting;
+	lock_kind_merge(&locks->lock[a].kind, &locks->lock[b].kind);
+}
 
-	*call = (struct lock_call){ .operation = LOCK_NONE };
-	if (!kunwind_field_integer(kunwind_event_field(event, "uaddr"), &address) ||
-	    !kunwind_field_integer(kunwind_event_field(event, "op"), &operation))
-		return false;
-	kunwind_field_integer(kunwind_event_field(event, "val"), &value);
-	call->shared = !(operation & OP_PRIVATE);
-	lock = lock_of(locks, trace, pid, (uint64_t)address);
-	call->lock = (uint32_t)(lock - locks->lock);
+/* Makes one lock of both futexes of a lock for readers and writers. */
+static void join(struct locks *locks, uint32_t number, enum wrapper by)
+{
+	const struct lock *lock = &locks->lock[number];
+	const uint64_t offset = by == WRAPPER_READ || (by == WRAPPER_RWLOCK && !(lock->address & 4)) ? 4 : -4;
+	const struct lock *second = lock_of(locks, lock->trace, lock->pid, lock->address + offset);
+	const uint32_t other = (uint32_t)(second - locks->lock);
+
+	merge(locks, offset == 4 ? number : other, offset == 4 ? other : number);
+}
+
+/* Takes a call that waits, or wakes. */
+static void judge(struct locks *locks, const struct lock_call *call, const struct futex_call *futex,
+		  const struct lock_event *event, struct wrappers *wrappers, const struct calls *calls)
+{
+	enum wrapper by = WRAPPER_UNKNOWN;
+
+	if (call->operation == LOCK_WAKE)
+		lock_kind_wake(&locks->lock[lock_number(locks, call->lock)].kind, futex, event->thread);
+	if (call->operation != LOCK_WAIT)
+		return;
+	if (event->stack != CALLS_ROOT)
+		by = wrappers_wait(wrappers, calls, event->stack);
+	if (by >= WRAPPER_RWLOCK)
+		join(locks, call->lock, by);
+	lock_kind_wait(&locks->lock[lock_number(locks, call->lock)].kind, futex, by,
+		       is_musl(calls, event->stack));
+}
+
+static enum lock_operation operation_of(int64_t operation)
+{
 	switch (operation & OP_MASK) {
 	case OP_LOCK_PI:
 	case OP_LOCK_PI2:
-		lock->mutex = true;
-		call->operation = LOCK_WAIT;
-		break;
 	case OP_WAIT:
 	case OP_WAIT_BITSET:
-		lock->mutex |= is_mutex(operation, value, event, object);
-		call->operation = LOCK_WAIT;
-		break;
 	case OP_WAIT_REQUEUE_PI:
-		call->operation = LOCK_WAIT;
-		break;
+		return LOCK_WAIT;
 	case OP_WAKE:
 	case OP_REQUEUE:
 	case OP_CMP_REQUEUE:
@@ -255,9 +253,32 @@ bool lock_entered(struct locks *locks, struct lock_call *call, const void *trace
 	case OP_UNLOCK_PI:
 	case OP_WAKE_BITSET:
 	case OP_CMP_REQUEUE_PI:
-		call->operation = LOCK_WAKE;
-		break;
+		return LOCK_WAKE;
+	default:
+		return LOCK_NONE;
 	}
+}
+
+bool lock_entered(struct locks *locks, struct lock_call *call, const struct lock_event *event,
+		  struct wrappers *wrappers, const struct calls *calls)
+{
+	int64_t address, value = -1, timeout = -1;
+	struct futex_call futex;
+	struct lock *lock;
+
+	*call = (struct lock_call){ .operation = LOCK_NONE };
+	if (!kunwind_field_integer(kunwind_event_field(event->event, "uaddr"), &address) ||
+	    !kunwind_field_integer(kunwind_event_field(event->event, "op"), &futex.operation))
+		return false;
+	kunwind_field_integer(kunwind_event_field(event->event, "val"), &value);
+	kunwind_field_integer(kunwind_event_field(event->event, "utime"), &timeout);
+	futex.value = (uint32_t)value;
+	futex.timeout = timeout;
+	call->shared = !(futex.operation & OP_PRIVATE);
+	call->operation = operation_of(futex.operation);
+	lock = lock_of(locks, event->trace, event->pid, (uint64_t)address);
+	call->lock = (uint32_t)(lock - locks->lock);
+	judge(locks, call, &futex, event, wrappers, calls);
 	lock = &locks->lock[lock_number(locks, call->lock)];
 	if (call->operation == LOCK_WAIT) {
 		lock->waiting++;
@@ -267,7 +288,7 @@ bool lock_entered(struct locks *locks, struct lock_call *call, const void *trace
 	if (call->operation != LOCK_WAKE)
 		return false;
 	lock->releases++;
-	return lock->waiting && lock->mutex;
+	return lock->waiting && lock->kind.lock;
 }
 
 /* @since: number of the first release that the call could need. */
@@ -299,19 +320,6 @@ uint32_t lock_number(const struct locks *locks, uint32_t number)
 	return number;
 }
 
-/* Both numbers mean one lock from now on. */
-static void merge(struct locks *locks, uint32_t a, uint32_t b)
-{
-	a = lock_number(locks, a);
-	b = lock_number(locks, b);
-	if (a == b)
-		return;
-	locks->lock[b].same = a;
-	locks->lock[a].waiting += locks->lock[b].waiting;
-	locks->lock[a].mutex |= locks->lock[b].mutex;
-	locks->lock[a].merged = true;
-}
-
 /* ------------------------------------------------------------ waits */
 
 void lock_note(char *note, size_t size, const char *holder)
@@ -339,7 +347,7 @@ static void held(struct locks *locks, struct calls *calls, uint32_t lock, const 
 
 	pair->time += until - from;
 	pair->times++;
-	if (!locks->lock[lock].mutex)
+	if (!locks->lock[lock].kind.lock)
 		return;
 	if (pair->node == CALLS_ROOT)
 		pair->node = node_of(calls, pair);
@@ -386,6 +394,7 @@ void lock_waited(struct locks *locks, struct calls *calls, const struct lock_cal
 	sample->nr_holds = locks->nr_holds;
 	lock = &locks->lock[number];
 	blocked = until - sample->begin;
+	lock_kind_waited(&lock->kind, sample->thread);
 	lock->waits++;
 	lock->time += blocked;
 	lock->latency += sample->duration - blocked;

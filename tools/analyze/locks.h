@@ -10,6 +10,8 @@
 #include <stdint.h>
 
 #include "calls.h"
+#include "lock_kind.h"
+#include "wrappers.h"
 
 /* A system call futex(2) of a thread. */
 struct lock_call {
@@ -23,7 +25,7 @@ struct lock_call {
 struct lock_pair {
 	uint32_t lock, waiter, holder;	/* the latter two: innermost nodes of stacks */
 	uint32_t holder_comm;	/* string */
-	uint32_t node;		/* below both stacks; CALLS_ROOT: not known to be a mutex */
+	uint32_t node;		/* below both stacks; CALLS_ROOT: not known to be a lock */
 	int64_t time;
 	uint64_t times;
 };
@@ -33,14 +35,14 @@ struct lock {
 	int64_t pid;
 	uint64_t address;
 	uint32_t same;		/* number of the lock at its other address; its own number: none */
-	bool mutex;		/* waiters wait for its holder, not for a signal */
+	struct lock_kind kind;
 	uint64_t waits;		/* times off the CPU that a known thread ended */
 	uint64_t others;	/* the other waits: ended by timeout or signal, or not recorded */
 	int64_t time, longest;	/* blocked: until the wakeup; of waits */
 	int64_t other_time;	/* of others: until the thread ran again */
 	int64_t latency;	/* from the wakeup until the thread ran */
 	uint64_t releases;	/* system calls that wake waiters */
-	/* private to locks.c: releases of a mutex that waits may still need, in order of time */
+	/* private to locks.c: releases of a lock that waits may still need, in order of time */
 	struct lock_release {
 		int64_t time;
 		uint32_t holder, comm;
@@ -53,7 +55,7 @@ struct lock {
 	bool merged;		/* some calls have the number of a release of the other address */
 };
 
-/* The part of a wait for a mutex in which one thread held it. */
+/* The part of a wait for a lock in which one thread held it. */
 struct lock_hold {
 	int64_t begin, ns;
 	uint32_t node;		/* that of the pair of stacks */
@@ -74,22 +76,27 @@ struct sample;
 
 void locks_free(struct locks *locks);
 
-/*
- * Takes the entry event of futex(2). Sets *call, which lock_left() takes. Returns
- * whether lock_released() must follow. @object: path of the file whose code makes the
- * call; "" if it is not known.
- */
-bool lock_entered(struct locks *locks, struct lock_call *call, const void *trace, int64_t pid,
-		  const bt_event *event, const char *object);
+/* An entry event of futex(2). */
+struct lock_event {
+	const void *trace;
+	int64_t pid;
+	uint32_t thread;
+	const bt_event *event;
+	uint32_t stack;		/* node: innermost of the stack; CALLS_ROOT: not selected */
+};
 
-/* Takes the release of a mutex that has waiters. @node: innermost of the holder's stack. */
+/* Takes such an event. Sets *call, which lock_left() takes. Returns whether lock_released() must follow. */
+bool lock_entered(struct locks *locks, struct lock_call *call, const struct lock_event *event,
+		  struct wrappers *wrappers, const struct calls *calls);
+
+/* Takes the release of a lock that has waiters. @node: innermost of the holder's stack. */
 void lock_released(struct locks *locks, const struct lock_call *call, int64_t time, uint32_t node,
 		   uint32_t comm);
 void lock_left(struct locks *locks, struct lock_call *call);
 
 /*
  * Takes a time off the CPU in @call, which waits. @waker: the call of the
- * waking thread; NULL: that thread ended. For a mutex, sets sample->hold, and
+ * waking thread; NULL: that thread ended. For a lock, sets sample->hold, and
  * adds the weight WEIGHT_LOCK.
  */
 void lock_waited(struct locks *locks, struct calls *calls, const struct lock_call *call,

@@ -52,6 +52,7 @@ void samples_free(struct samples *samples)
 	free(samples->by_global_tid);
 	cpus_free(&samples->cpus);
 	locks_free(&samples->locks);
+	wrappers_free(&samples->wrappers);
 	kunwind_options_exit(&samples->options);
 }
 
@@ -167,11 +168,12 @@ static void enter_futex(const struct moment *now, const struct sample *call)
 {
 	struct samples *samples = now->samples;
 	struct lock_call *futex = &now->thread->futex;
-	const struct calls *calls = &samples->calls;
-	const char *object = call->hidden ? "" :
-			     calls->string[calls_frame(calls, calls->node[call->node].parent)->object];
+	const struct lock_event event = {
+		.trace = now->trace, .pid = now->head->pid, .event = now->event, .thread = call->thread,
+		.stack = call->hidden ? CALLS_ROOT : samples->calls.node[call->node].parent,
+	};
 
-	if (lock_entered(&samples->locks, futex, now->trace, now->head->pid, now->event, object))
+	if (lock_entered(&samples->locks, futex, &event, &samples->wrappers, &samples->calls))
 		lock_released(&samples->locks, futex, now->time, call->hidden ?
 			      samples_waker_stack(samples, now->stack, now->head->comm) :
 			      samples->calls.node[call->node].parent, call->comm);

@@ -166,6 +166,7 @@ struct samples {
 	uint64_t nr_wakings;	/* events sched_waking, of all threads */
 	struct cpus cpus;
 	struct locks locks;
+	struct wrappers wrappers;	/* more: set before reading */
 	bool cycles;		/* WEIGHT_CPU is in cycles: the samples are by that clock */
 	bool ends_recorded;	/* the trace has the events kunwind_callstack */
 	const char *why_no_kernel;	/* why kernel functions have no names; NULL: all is well */

@@ -87,8 +87,8 @@ void waits_sort(struct waits *waits);
  */
 void waits_follow(struct waits *waits);
 
-void waits_text(const struct waits *waits);
-json_t *waits_json(const struct waits *waits);
+void waits_text(struct waits *waits);
+json_t *waits_json(struct waits *waits);
 void waits_free(struct waits *waits);
 
 #endif /* KUNWIND_ANALYZE_WAITS_H */

@@ -114,9 +114,10 @@ static json_t *wakers_json(const struct waits *waits)
 	return array;
 }
 
-static json_t *pair_json(const struct calls *calls, const struct lock_pair *pair)
+static json_t *pair_json(struct waits *waits, const struct lock_pair *pair)
 {
-	struct lock_place place = lock_place(calls, pair->waiter);
+	const struct calls *calls = &waits->samples.calls;
+	struct wrappers_place place = wrappers_place(&waits->samples.wrappers, calls, pair->waiter);
 	json_t *object = needed(json_object());
 
 	set(object, "ns", pair->time);
@@ -129,7 +130,7 @@ static json_t *pair_json(const struct calls *calls, const struct lock_pair *pair
 	return object;
 }
 
-static json_t *locks_json(const struct waits *waits)
+static json_t *locks_json(struct waits *waits)
 {
 	json_t *array = needed(json_array()), *object, *pairs;
 	uint32_t nr, i, k;
@@ -143,7 +144,7 @@ static json_t *locks_json(const struct waits *waits)
 		snprintf(address, sizeof(address), "0x%" PRIx64, lock->address);
 		analyze_set(object, "address", json_string(address));
 		set(object, "pid", lock->pid);
-		analyze_set(object, "kind", json_string(lock->mutex ? "lock" : "futex"));
+		analyze_set(object, "kind", json_string(lock->kind.lock ? "lock" : "futex"));
 		set(object, "waits", (int64_t)lock->waits);
 		set(object, "blocked_ns", lock->time);
 		set(object, "longest_ns", lock->longest);
@@ -154,7 +155,7 @@ static json_t *locks_json(const struct waits *waits)
 		set(object, "releases", (int64_t)lock->releases);
 		pairs = needed(json_array());
 		for (k = 0; k < sums[i].nr_pairs; k++)
-			analyze_append(pairs, pair_json(&waits->samples.calls, sums[i].pair[k]));
+			analyze_append(pairs, pair_json(waits, sums[i].pair[k]));
 		analyze_set(object, "pairs", pairs);
 		analyze_append(array, object);
 	}
@@ -210,7 +211,7 @@ static json_t *endless_json(const struct waits *waits)
 	return array;
 }
 
-json_t *waits_json(const struct waits *waits)
+json_t *waits_json(struct waits *waits)
 {
 	json_t *object = needed(json_object());
 

@@ -177,16 +177,17 @@ static void print_wakers(const struct waits *waits)
 
 /* ------------------------------------------------------------ locks */
 
-static void print_place(const struct calls *calls, uint32_t node)
+static void print_place(struct waits *waits, uint32_t node)
 {
-	struct lock_place place = lock_place(calls, node);
+	const struct calls *calls = &waits->samples.calls;
+	struct wrappers_place place = wrappers_place(&waits->samples.wrappers, calls, node);
 
 	if (place.function != CALLS_ROOT)
 		printf("%s called by ", calls_name(calls, place.function));
 	puts(place.caller != CALLS_ROOT ? calls_name(calls, place.caller) : "[unknown]");
 }
 
-static void print_locks(const struct waits *waits)
+static void print_locks(struct waits *waits)
 {
 	const struct calls *calls = &waits->samples.calls;
 	uint32_t nr, i, k;
@@ -202,15 +203,15 @@ static void print_locks(const struct waits *waits)
 		putchar(' ');
 		columns_time(sum->lock.longest);
 		printf(" %10" PRIu64 " %10" PRIu64 "  %s 0x%" PRIx64 " of process %" PRId64 "\n",
-		       sum->lock.waits, sum->lock.others, sum->lock.mutex ? "lock" : "futex",
+		       sum->lock.waits, sum->lock.others, sum->lock.kind.lock ? "lock" : "futex",
 		       sum->lock.address, sum->lock.pid);
 		fputs(waits->colour.dim, stdout);
 		for (k = 0; k < sum->nr_pairs && k < PAIRS_SHOWN; k++) {
 			const struct lock_pair *pair = sum->pair[k];
 
 			printf("%36s%5.1f %%  waits in  ", "", columns_share(pair->time, sum->lock.time));
-			print_place(calls, pair->waiter);
-			printf("%44s%s %s  ", "", sum->lock.mutex ? "held by" : "woken by",
+			print_place(waits, pair->waiter);
+			printf("%44s%s %s  ", "", sum->lock.kind.lock ? "held by" : "woken by",
 			       calls->string[pair->holder_comm]);
 			print_stack(calls, pair->holder);
 		}
@@ -312,7 +313,7 @@ static void print_endless(const struct waits *waits)
 	print_more(waits, (uint32_t)waits->endless);
 }
 
-void waits_text(const struct waits *waits)
+void waits_text(struct waits *waits)
 {
 	print_head(waits);
 	print_threads(waits);
