@@ -61,8 +61,8 @@ static u64 notrace mark_of(const struct pt_regs *regs)
 	u32 seed = (u32)current->start_time;
 	u32 low = jhash2(words, ax, seed);
 
-	return ((u64)jhash2(words + rest, sizeof(*regs) / sizeof(u32) - rest, low) << 32 |
-		(low ^ (u32)current->pid) | 1) & ~MARK_EARLY;
+	return ((u64)jhash2(words + rest, sizeof(*regs) / sizeof(u32) - rest,
+			    low ^ (u32)current->pid) << 32 | low | 1) & ~MARK_EARLY;
 }
 
 static u64 notrace *mark_place(struct kunwind_emitter *emitter)

@@ -22,7 +22,8 @@ static int fails;		/* which of the next allocations for a CPU fails; 0: none */
 #define kvzalloc_node(size, gfp, node)	(fails && !--fails ? NULL : kernel_alloc(size, gfp, node, true, true))
 #define DECLARE_WORK(name, fn)	struct work_struct name = { fn }
 #define schedule_work(work)	queue_work(NULL, work)
-#define flush_work(work)	drain_workqueue(NULL)
+static unsigned int flushed;
+#define flush_work(work)	({ flushed++; drain_workqueue(NULL); })
 #define hash_ptr(p, bits)	hash_long((u64)(p), bits)
 static u32 jhash2(const u32 *words, u32 nr, u32 seed)
 {
@@ -41,8 +42,29 @@ static u8 level;
 struct tracepoint { void (*probe)(void *data, struct pt_regs *regs, long id); };
 static struct tracepoint sys_enter_tracepoint;
 #define check_trace_callback_type_sys_enter(probe)	((void)(probe))
-#define tracepoint_probe_register_prio(tp, fn, data, prio)	((tp)->probe = (fn), 0)
-#define tracepoint_probe_unregister(tp, fn, data)		((tp)->probe = NULL)
+static int register_error;
+static void (*while_unregistering)(void);
+/* The highest priority: before the probes of tracers, which request the stack. */
+static int tracepoint_probe_register_prio(struct tracepoint *tp,
+					  void (*fn)(void *data, struct pt_regs *regs, long id),
+					  void *data, int prio)
+{
+	if (tp->probe || data || prio != INT_MAX)
+		wrong("the probe is registered twice, or not as the first one");
+	if (!register_error)
+		tp->probe = fn;
+	return register_error;
+}
+static void tracepoint_probe_unregister(struct tracepoint *tp,
+					void (*fn)(void *data, struct pt_regs *regs, long id), void *data)
+{
+	if (!fn || tp->probe != fn)
+		wrong("the probe is not registered");
+	tp->probe = NULL;
+	if (while_unregistering)
+		while_unregistering();
+	while_unregistering = NULL;
+}
 #define tracepoint_synchronize_unregister()			do { } while (0)
 
 #define _KUNWIND_HOOK_H
@@ -54,8 +76,9 @@ static struct tracepoint sys_enter_tracepoint;
 #define _KUNWIND_EVENTS_H
 #include "../../kmod/trace/stack.h"
 static void heard(const struct kunwind_stack *stack, u32 first, u32 nr);
-#define trace_kunwind_callstack_enabled()	true
-#define trace_kunwind_callstack_whole_enabled()	true
+static bool on_parts, on_whole;
+#define trace_kunwind_callstack_enabled()	on_parts
+#define trace_kunwind_callstack_whole_enabled()	on_whole
 #define trace_kunwind_callstack_whole(stack)	heard(stack, 0, 0)
 #define trace_kunwind_callstack			heard
 #define this_cpu_inc_return(x)	(++(x))
@@ -122,7 +145,8 @@ static bool is_right(const struct kunwind_stack *stack)
 {
 	u32 i;
 
-	if (stack->count != frames || stack->tgid != task.tgid || stack->tid != task.pid)
+	if (stack->count != frames || stack->tgid != task.tgid || stack->tid != task.pid ||
+	    stack->syscall != (int)regs.orig_ax || stack->reason != reason)
 		return false;
 	for (i = 0; i < stack->count; i++)
 		if (stack->addresses[i] != regs.ip + i || stack->trust[i] !=
@@ -183,6 +207,7 @@ static void begin(void)
 	guessed = level = 0;
 	guesses = excluded = no_caller = false;
 	callstack_syscalls = false;
+	on_parts = on_whole = true;
 	emissions = parts = 0;
 	wrong = false;
 	in_walk = in_listener = NULL;
@@ -226,6 +251,43 @@ static void test_once(void)
 	       "event off: nothing is emitted");
 }
 
+/* Each register but rax, and the task, tell one entry from the next. */
+static void test_mark(void)
+{
+	unsigned long *word = (unsigned long *)&regs;
+	unsigned int i, missed = 0;
+
+	begin();
+	regs = (struct pt_regs){ .ip = 0x400000, .sp = 0x7000, .orig_ax = 110 };
+	asks(100);
+	for (i = 0; i < sizeof(regs) / sizeof(*word); i++) {
+		if (word + i == &regs.ax)
+			continue;
+		word[i] += 1UL << 40;	/* also bits of the upper half only */
+		missed += !asks(100);
+	}
+	tap_ok(!missed && !asks(100), "any register but rax changes: it is another kernel entry");
+	task.pid++;
+	tap_ok(asks(100), "another thread with equal registers: its stack is emitted");
+	task.start_time++;
+	tap_ok(asks(100), "later thread with the same number and registers: its stack is emitted");
+	task.pid--;
+	end();
+}
+
+/* Only one of the two tracepoints is on. */
+static void test_listeners(void)
+{
+	begin();
+	on_parts = false;
+	tap_ok(asks(100) && emissions == 1 && !parts && !wrong, "only the whole stack is on: no parts");
+	regs.bx++;
+	on_parts = true;
+	on_whole = false;
+	tap_ok(asks(100) && emissions == 1 && parts == 1 && !wrong, "only parts are on: no whole stack");
+	end();
+}
+
 /* Another task on another CPU emits its stack; its mark has the same place. */
 static void mark_of_other_task(void)
 {
@@ -264,6 +326,40 @@ static void interrupted(void)
 					 &other.count);
 	walking = true;
 	level = 0;
+}
+
+/* A softirq in a walk, a hard interrupt in its walk, and an NMI in that one's. */
+static unsigned int deep;
+
+static void each_interrupted(void)
+{
+	const u8 outside = level;
+
+	if (level == KUNWIND_CONTEXTS - 1)
+		return;
+	level++;
+	walking = false;
+	deep += kunwind_stack_event(&space, &regs, KUNWIND_ALL_REGS, other.store, 100, &other.count);
+	walking = true;
+	level = outside;
+}
+
+static void test_contexts(void)
+{
+	begin();
+	in_walk = each_interrupted;
+	guessed = 7;
+	tap_ok(asks(100) && deep == KUNWIND_CONTEXTS - 1 && emissions == KUNWIND_CONTEXTS && !wrong,
+	       "a walk in each context interrupts another one: all stacks are emitted");
+	in_walk = NULL;
+	guessed = 0;
+	for (level = KUNWIND_CONTEXTS; level--;) {
+		regs.bx++;
+		wrong |= !asks(100);
+	}
+	level = 0;
+	tap_ok(!wrong, "after them: each context emits the right stack");
+	end();
 }
 
 static void test_trust(void)
@@ -341,6 +437,8 @@ static void test_long(void)
 	frames = 0;
 	regs.bx++;
 	tap_ok(!asks(100) && emissions == 1, "stack without addresses: nothing is emitted");
+	frames = 10;
+	tap_ok(asks(100) && emissions == 2, "next request of this entry: its stack is emitted");
 	end();
 }
 
@@ -369,16 +467,70 @@ static void test_no_memory(void)
 	end();
 }
 
+static void is_on_again(void) { kunwind_emitter_begin(); }
+
+/* The work item that switches the event on and off. */
+static void test_settle(void)
+{
+	struct kunwind_emitter *first;
+
+	begin();
+	first = kunwind_emitter;
+	kunwind_emitter_begin();	/* the other tracepoint */
+	drain_workqueue(NULL);
+	tap_ok(sys_enter_tracepoint.probe && kunwind_emitter == first, "both tracepoints are on: one probe");
+	kunwind_emitter_end();
+	drain_workqueue(NULL);
+	enters();
+	tap_ok(sys_enter_tracepoint.probe && asks(100), "one of two is off: the event stays on");
+	kunwind_emitter_end();
+	while_unregistering = is_on_again;
+	drain_workqueue(NULL);
+	enters();
+	tap_ok(sys_enter_tracepoint.probe && kunwind_emitter && asks(100),
+	       "on again while the probe is removed: the event is on");
+	end();
+	tap_ok(!sys_enter_tracepoint.probe && !kunwind_emitter, "off: neither probe nor memory is left");
+	register_error = -ENOMEM;
+	kunwind_emitter_begin();
+	drain_workqueue(NULL);
+	tap_ok(kunwind_emitter && asks(100), "the probe cannot be registered: the event is on without it");
+	kunwind_emitter_end();
+	drain_workqueue(NULL);
+	register_error = 0;
+	kunwind_emitter_begin();
+	drain_workqueue(NULL);
+	tap_ok(sys_enter_tracepoint.probe, "after a failure: the next time, the probe is registered");
+	end();
+}
+
+/* The module is unloaded while the event is on. */
+static void test_unload(void)
+{
+	begin();
+	flushed = 0;
+	kunwind_stack_event_exit();
+	tap_ok(!sys_enter_tracepoint.probe && !kunwind_emitter && flushed && !nr_works,
+	       "module unload: neither probe nor memory nor work is left");
+	tap_ok(kunwind_emitter_begin() == -ENODEV && !nr_works,
+	       "module unload: the event cannot be switched on");
+	kunwind_emitter_end();
+	tap_ok(!nr_works && !users, "event off after the module's exit: no work is queued");
+}
+
 int main(void)
 {
 	test_before_init();
 	test_no_memory();
 	test_once();
+	test_mark();
+	test_listeners();
 	test_listener();
 	test_trust();
+	test_contexts();
 	test_early();
 	test_long();
-	kunwind_stack_event_exit();
-	tap_ok(kunwind_emitter_begin() == -ENODEV, "module unload: the event cannot be switched on");
+	test_settle();
+	test_unload();
 	return tap_done();
 }

@@ -58,9 +58,27 @@ struct kunwind_hook {
 	bool redirects, on;
 	int error;
 };
-#define kunwind_hook_missing()	false
-#define kunwind_hooks_enable(hooks, nr)	((void)(hooks), NULL)
-#define kunwind_hooks_disable(hooks, nr)	((void)(hooks), true)
+static bool hook_missing;
+static unsigned int refused_hook = -1, disabled;
+#define kunwind_hook_missing()	hook_missing
+/* As in the kernel, a hook that is removed later has no error, and is not on. */
+static struct kunwind_hook *kunwind_hooks_enable(struct kunwind_hook *hooks, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		hooks[i].on = i != refused_hook;
+		hooks[i].error = hooks[i].on ? 0 : -EBUSY;
+	}
+	return refused_hook < nr ? &hooks[refused_hook] : NULL;
+}
+static bool kunwind_hooks_disable(struct kunwind_hook *hooks, unsigned int nr)
+{
+	disabled = nr;
+	while (nr--)
+		hooks[nr].on = false;
+	return true;
+}
 #define kunwind_hooks_show(m, hooks, nr, why)	((void)(hooks))
 #define kunwind_hook_refusal(hook)	"no reason"
 
@@ -83,14 +101,22 @@ static u32 trusted_last, room_last;
 static bool event_on;
 
 bool kunwind_enabled = true;
-enum kunwind_reason kunwind_callstack_excluded(const struct pt_regs *regs) { (void)regs; return excluded; }
+static const struct pt_regs *excluded_regs;	/* of the last question */
+enum kunwind_reason kunwind_callstack_excluded(const struct pt_regs *regs)
+{
+	excluded_regs = regs;
+	return excluded;
+}
 void kunwind_callstack_passed(void) { passed++; }
 struct kunwind_space *kunwind_space_find(const struct mm_struct *of)
 {
 	return of == &mm ? &registered : NULL;
 }
 
-/* The walk finds a stack that is longer than any buffer. */
+/* The walk finds a stack that is longer than any buffer; or nothing, inside another walk. */
+static bool in_walk;
+static struct kunwind_request asked;	/* of the last walk */
+static const struct pt_regs *walked_regs;
 static void fill(unsigned long *store, u32 room, u32 valid)
 {
 	u32 i;
@@ -104,8 +130,13 @@ static void fill(unsigned long *store, u32 room, u32 valid)
 enum kunwind_reason kunwind_callstack_walk(struct kunwind_space *space, const struct pt_regs *regs,
 					   u32 valid, struct kunwind_request *request)
 {
-	(void)space, (void)regs;
+	if (space != &registered || !request->store || request->count)
+		wrong("what a walk is given");
+	walked_regs = regs;
+	asked = *request;
 	walks++;
+	if (in_walk)
+		return KUNWIND_NESTED;
 	fill(request->store, request->capacity, valid);
 	request->count = request->capacity;
 	return KUNWIND_BUFFER_FULL;
@@ -302,6 +333,48 @@ static void test_save(void)
 	begin();
 	tap_ok(!unwind(&trace, 5) && trace.nr == 5, "unwind_user: a walk fills the whole buffer");
 	tap_ok(unwind(&trace, 0) == -EINVAL, "unwind_user: an empty buffer returns EINVAL");
+	tap_ok(asked.consumer == KUNWIND_FOR_TRACERS && !asked.trust && walked_regs == &user_regs,
+	       "walks for tracers: from the task's registers, without trust, counted as tracers'");
+	in_walk = true;
+	trace.nr = 7;
+	tap_ok(!unwind(&trace, 5) && !trace.nr, "unwind_user inside a walk: no addresses, and no error");
+	tap_ok(!save_user(store, 5), "stack_trace_save_user inside a walk: no addresses");
+	in_walk = false;
+}
+
+/* perf passes the registers of the event, the others use those of the task. */
+static void test_whose_registers(void)
+{
+	struct pt_regs own;
+	struct ftrace_regs fregs = { .argument = { 0, (unsigned long)&own } };
+
+	begin();
+	hooks[1].call(0, 0, NULL, &fregs);
+	tap_ok(excluded_regs == &own,
+	       "perf_callchain_user: the code segment is that of the event's registers");
+	hooks[0].call(0, 0, NULL, &fregs);
+	tap_ok(excluded_regs == &user_regs, "stack_trace_save_user: the code segment is the task's");
+	hooks[2].call(0, 0, NULL, &fregs);
+	tap_ok(excluded_regs == &user_regs, "unwind_user: the code segment is the task's");
+}
+
+static void test_features(void)
+{
+	const u64 others = KUNWIND_F_TAKEOVER_PERF | KUNWIND_F_TAKEOVER_DEFERRED;
+
+	tap_ok(!kunwind_takeover_features(), "before the module's init: no feature");
+	hook_missing = true;
+	kunwind_takeover_init();
+	tap_ok(!kunwind_takeover_features(), "a required hook is missing: no function is taken over");
+	hook_missing = false;
+	kunwind_takeover_init();
+	tap_ok(kunwind_takeover_features() == (others | KUNWIND_F_TAKEOVER_STACK),
+	       "all hooks are on: their features");
+	tap_ok(kunwind_takeover_exit() && disabled == NR_HOOKS && !kunwind_takeover_features(),
+	       "hooks are removed: no feature");
+	refused_hook = 0;
+	kunwind_takeover_init();
+	tap_ok(kunwind_takeover_features() == others, "one hook is refused: the others' features");
 }
 
 int main(void)
@@ -311,5 +384,7 @@ int main(void)
 	test_saved();
 	test_room();
 	test_save();
+	test_whose_registers();
+	test_features();
 	return tap_done();
 }
