@@ -27,37 +27,8 @@ do {										\
 #include "../../kmod/core/walk/replay.c"
 #include "scene.h"
 
-/* ------------------------------------------------------ more of the kernel */
-
-#define IS_ENABLED(option)	0
-#define DEFINE_PER_CPU(type, name)	__typeof__(type) name
-#define alloc_percpu(type)	((type *)kzalloc(sizeof(type), GFP_KERNEL | __GFP_NOWARN))
-#define free_percpu(p)		kfree(p)
-#define per_cpu_ptr(p, cpu)	((void)(cpu), p)
-#define this_cpu_ptr(p)		on_this_cpu(p)
-#define this_cpu_read(x)	(x)
-#define this_cpu_write(x, v)	((x) = (v))
-#define this_cpu_add(x, n)	((x) += (n))
-#define this_cpu_inc(x)		((x)++)
-#define this_cpu_cmpxchg(x, old, new)	({ u32 is_ = (x); if (is_ == (old)) (x) = (new); is_; })
-#define for_each_possible_cpu(cpu)	for (cpu = 0; cpu < 1; cpu++)
-static bool irqs_off;
-#define irqs_disabled()			irqs_off
-#define PF_VCPU			0x1
-#define PF_IO_WORKER		0x10
-#define PF_USER_WORKER		0x4000
-#define PF_KTHREAD		0x200000
-static struct pt_regs user_regs;
-#define task_pt_regs(task)	((void)(task), &user_regs)
-enum { IN_TASK, IN_SOFTIRQ, IN_HARDIRQ, IN_NMI };
-static u8 level;
-#define interrupt_context_level()	level
-
-#define _KUNWIND_HOOK_H
-static bool hook_missing;
-#define kunwind_hook_missing()	hook_missing
+#include "callstack-scene.h"
 static void kunwind_mem_init(struct kunwind_mem *to) { *to = mem; }
-#define breakpoint		original_at	/* another name for this file; 0: no breakpoint */
 
 #include "../../kmod/base/enabled.c"
 #include "../../kmod/stack/interrupt_budget.c"

@@ -178,11 +178,35 @@ static void test_burst(void)
 	tap_ok(burst_walk(~0U, 0) == URGENT, "an expensive walk after them has the whole budget");
 }
 
+/* Time without walks adds no more than the bucket holds. */
+static void test_pause(void)
+{
+	u32 i, sum = 0;
+
+	begin();
+	burst_tokens = 10;
+	burst_filled = now_ns;
+	now_ns += 1000000000ULL * 3600;
+	for (i = 0; i < 100; i++) {
+		sum += kunwind_burst_budget_take(URGENT);
+		kunwind_burst_budget_spend(URGENT);
+	}
+	tap_ok(sum == CAPACITY + (100 - CAPACITY / URGENT) * LEAST && burst_tokens == 0,
+	       "a burst after an hour without walks: it spends what the bucket holds");
+	burst_tokens = 0;
+	now_ns += 1ULL << TOKEN_SHIFT;
+	tap_ok(kunwind_burst_budget_take(URGENT) == LEAST && burst_tokens == 1,
+	       "one token in the bucket: the walk has the least budget, and the token stays");
+	kunwind_burst_budget_spend(LEAST);
+	tap_ok(!burst_tokens, "walk that spends more than the bucket has: the bucket is empty");
+}
+
 int main(void)
 {
 	test_average();
 	test_cheap();
 	test_nmi();
 	test_burst();
+	test_pause();
 	return tap_done();
 }

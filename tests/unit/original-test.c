@@ -124,6 +124,30 @@ static void test_in_vain(void)
 	tap_ok(file_page_0.refs == 0, "the file's page: reference is dropped after a failure");
 }
 
+/* How far from the breakpoint other code matters, and where the bytes looked at end. */
+static void test_around(void)
+{
+	static const struct { size_t at, other; bool known; } of[] = {
+		{ 96, 95, false }, { 96, 80, false }, { 96, 79, true },
+		{ 96, 97, false }, { 96, 111, false }, { 96, 112, true },
+		/* STRETCH bytes are compared with each other: 64 to 127 */
+		{ 64, 65, false }, { 64, 63, true }, { 70, 64, false }, { 70, 63, true },
+		{ 127, 126, false }, { 127, 128, true }, { 120, 127, false },
+		{ PAGE_SIZE - 1, PAGE_SIZE - 2, false }, { 0, 1, false }, { 0, 16, true },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		begin();
+		bytes[of[i].at] = BREAKPOINT;
+		bytes[of[i].other] ^= 1;
+		tap_ok(learn(of[i].at) == of[i].known &&
+		       found(of[i].at) == (of[i].known ? file_bytes[of[i].at] : -1),
+		       "breakpoint at %zu, other code at %zu: %sknown", of[i].at, of[i].other,
+		       of[i].known ? "" : "not ");
+	}
+}
+
 static void test_file_has_int3(void)
 {
 	begin();
@@ -164,6 +188,7 @@ int main(void)
 	kunwind_original_init();
 	test_learned();
 	test_in_vain();
+	test_around();
 	test_file_has_int3();
 	test_partly_readable();
 	test_same_place();
