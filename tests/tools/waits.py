@@ -740,11 +740,12 @@ def test_chains(scene):
     scene.wake(9000, SECOND, FIRST)
     scene.back(9500, FIRST)
     scene.leave(9600, FIRST, "read")
-    third = {"third: on the CPU": 1000 + 900, "third: runnable": 100,
+    third = {"third: on the CPU": 1000 + 900, "third: runnable": (100, {"[idle]": 100}),
              "third: nanosleep": (2000, {"interrupt: timer": 2000})}
-    second = {"second: on the CPU": 1000 + 600 + 700, "second: runnable": 400 + 300, "second: futex": (4000, third)}
+    second = {"second: on the CPU": 1000 + 600 + 700, "second: futex": (4000, third),
+              "second: runnable": (400 + 300, {"[idle]": 400, "third: on the CPU": 300})}
     same("chain: what each thread did that was waited for, in nanoseconds", parts(scene.waits()["chains"]),
-         {"first: read": (7000, second), "second: futex": (4000, third),
+         {"first: read": (7000, second), "second: runnable": (300, {"third: on the CPU": 300}), "second: futex": (4000, third),
           "third: nanosleep": (2000, {"interrupt: timer": 2000})})
     for options in (("--duration", "5us"), ("-e", "read"), ("--tid", "100"), ("--comm", "first")):
         data = scene.waits(*options)

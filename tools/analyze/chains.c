@@ -4,7 +4,8 @@
  *
  * A wait ends because its waker did something. What the waker did during the
  * wait is known: it was on the CPU, could have run, or waited itself for
- * another thread, and so on. So each nanosecond of a wait has one reason. If
+ * another thread, and so on. So each nanosecond of a wait has one reason. A time in
+ * which a thread could run has the threads that had the processor then. If
  * the waker's wait began before the first wait, only the part since then
  * counts.
  *
@@ -39,6 +40,32 @@ static void add(struct waits *waits, uint32_t above, const char *comm, const cha
 		return;
 	node = node_of(waits, above, comm, what);	/* may move the nodes */
 	waits->chains.node[node].self[WEIGHT_OFF_CPU] += time;
+}
+
+/*
+ * Adds a time in which a thread could run, and below it who had the processor. Returns
+ * how many parts that are. Without a waiter above it, only if there was a thread.
+ */
+static uint32_t add_runnable(struct waits *waits, uint32_t above, const char *comm, const struct wait *wait,
+			     int64_t from, int64_t until)
+{
+	const struct runnable *split = &waits->runnable;
+	const uint32_t idle = waits->samples.cpus.idle;
+	uint32_t node, i;
+
+	if (from >= until)
+		return 0;
+	waits_split(waits, wait, from, until);
+	if (above == CALLS_ROOT && split->nr == 1 && split->part[0].comm == idle)
+		return 0;
+	node = node_of(waits, above, comm, "runnable");
+	waits->chains.node[node].self[WEIGHT_EVENTS] += above == CALLS_ROOT;
+	for (i = 0; i < split->nr; i++)
+		add(waits, node, split->part[i].comm == idle ? "" :
+		    waits->samples.calls.string[split->part[i].comm],
+		    split->part[i].comm == idle ? "[idle]" :
+		    split->part[i].comm ? "on the CPU" : "[not recorded]", split->part[i].ns);
+	return i;
 }
 
 static int64_t later(int64_t a, int64_t b)
@@ -88,7 +115,7 @@ static void did(struct follow *follow, uint32_t node, uint32_t thread, int64_t f
 		ready = later(wait->wakeup < 0 ? end : wait->wakeup, from);
 		if (ready > end)
 			ready = end;
-		add(waits, node, comm, "runnable", end - ready);
+		follow->parts += add_runnable(waits, node, comm, wait, ready, end);
 		until = later(wait->begin, from);
 		if (ready > until)
 			blocked(follow, node_of(waits, node, comm,
@@ -128,7 +155,11 @@ void waits_follow(struct waits *waits)
 		const struct wait *wait = &waits->wait[i];
 		int64_t ready = wait->wakeup < 0 ? wait->end : wait->wakeup;
 
-		if (wait->hidden || wait->preempted || wait->end == INT64_MAX)
+		if (wait->hidden || wait->end == INT64_MAX)
+			continue;
+		add_runnable(waits, CALLS_ROOT, waits->samples.calls.string[wait->comm], wait, ready,
+			     wait->end);
+		if (wait->preempted)
 			continue;
 		node = node_of(waits, CALLS_ROOT, waits->samples.calls.string[wait->comm],
 			       waits->samples.calls.string[wait->cause]);

@@ -113,6 +113,7 @@ struct moment {
 	const struct kunwind_event_stack *stack;	/* unset for the exit of a system call */
 	bool unselected;			/* the options do not select its thread */
 	struct sample_thread *thread;		/* NULL: not known, or no event yet */
+	struct cpu *cpu;			/* of a sched_switch; NULL: not known */
 };
 
 /* Makes a sample that begins now, at a new node below @above; CALLS_ROOT: a hidden one. */
@@ -230,7 +231,7 @@ static void switch_away(const struct moment *now)
 {
 	struct samples *samples = now->samples;
 	struct sample_thread *thread = now->thread;
-	const char *what, *next;
+	const char *what;
 	uint32_t stack;
 	struct sample event;
 	bool selected, is_event, is_off, in_call = thread && thread->call.begin >= 0;
@@ -258,8 +259,7 @@ static void switch_away(const struct moment *now)
 	threads_number(samples, thread, tid);
 	thread->off = new_sample(now, SAMPLE_OFF_CPU, what, is_off ? stack : CALLS_ROOT);
 	thread->off.preempted = scheduler_preempted(now->event);
-	next = kunwind_field_string(kunwind_event_field(now->event, "next_comm"));
-	thread->off.next = calls_string(&samples->calls, next ? next : "");
+	thread->off.lost_at = cpus_index(&samples->cpus, now->cpu);
 	/* a wakeup before this system call was for another wait */
 	if (thread->off.preempted || thread->waker.time < thread->call.begin)
 		thread->waker.time = -1;
@@ -289,18 +289,19 @@ static void wait_for_lock(struct samples *samples, struct sample_thread *thread)
 		    strncmp(name, "exit", 4) ? call : NULL);
 }
 
-static void switch_back(struct samples *samples, const bt_event *event, const void *trace,
-			int64_t time)
+static void switch_back(const struct moment *now)
 {
+	struct samples *samples = now->samples;
 	struct sample_thread *thread;
 	int64_t tid;
 
-	if (!kunwind_field_integer(kunwind_event_field(event, "next_tid"), &tid))
+	if (!kunwind_field_integer(kunwind_event_field(now->event, "next_tid"), &tid))
 		return;
-	thread = threads_by_number(samples, trace, tid);
+	thread = threads_by_number(samples, now->trace, tid);
 	if (!thread || thread->off.begin < 0)
 		return;
-	thread->off.duration = time - thread->off.begin;
+	thread->off.duration = now->time - thread->off.begin;
+	thread->off.ran_at = cpus_index(&samples->cpus, now->cpu);
 	if (thread->call.begin >= 0)
 		thread->call.off_cpu += thread->off.duration;
 	if (thread->waker.time >= 0) {
@@ -310,7 +311,7 @@ static void switch_back(struct samples *samples, const bt_event *event, const vo
 		thread->off.waker = &thread->waker;
 	}
 	wait_for_lock(samples, thread);
-	finish_sample(samples, &thread->off, event);
+	finish_sample(samples, &thread->off, now->event);
 	thread->off.begin = -1;
 	thread->waker.time = -1;
 }
@@ -385,18 +386,17 @@ static uint64_t wake(const struct moment *now, struct sample_thread *thread, uin
 }
 
 /* Takes a sched_switch. Returns how long the thread that loses the CPU has had it. */
-static int64_t switch_cpu(const struct moment *now)
+static int64_t switch_cpu(struct moment *now)
 {
 	struct samples *samples = now->samples;
-	struct cpu *cpu = cpus_of(&samples->cpus, now->trace, now->head->cpu);
-	int64_t since, tid = -1;
+	int64_t since;
 
-	switch_back(samples, now->event, now->trace, now->time);
-	if (!cpu)
+	now->cpu = cpus_of(&samples->cpus, now->trace, now->head->cpu);
+	switch_back(now);
+	if (!now->cpu)
 		return 0;
-	since = cpu->since >= 0 ? cpu->since : samples->begin;
-	kunwind_field_integer(kunwind_event_field(now->event, "next_tid"), &tid);
-	cpu_switched(cpu, now->time, tid);
+	since = now->cpu->since >= 0 ? now->cpu->since : samples->begin;
+	cpus_switched(&samples->cpus, now->cpu, &samples->calls, now->event, now->time, samples->begin);
 	return now->time - since;
 }
 

@@ -75,7 +75,8 @@ struct sample {
 	uint64_t wakeup;
 	/* OFF_CPU: */
 	bool preempted;			/* the thread could have run: no wakeup ends this */
-	uint32_t next;			/* string: name of the thread that got the CPU; 0: not known */
+	/* indices of samples->cpus.cpu, or CPU_NONE: where it lost the CPU, and where it ran then */
+	uint32_t lost_at, ran_at;
 	const struct sample_waker *waker;	/* during end() only; NULL: not recorded */
 	/* The parts of duration blocked by a lock, one for each holder; during end() only. */
 	const struct lock_hold *hold;

@@ -6,7 +6,10 @@
  * run: that time is the scheduler's latency. A preempted thread is never blocked.
  * A wait whose wakeup is not recorded counts as blocked all the time.
  *
- * Memory: 64 bytes for each time off the CPU; 16 for each pair of stacks.
+ * The time of a preempted thread is split by the threads that had the processor
+ * then, which is known when all of the trace has been read.
+ *
+ * Memory: 64 bytes for each time off the CPU; 24 for each pair of stacks.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -114,30 +117,51 @@ static void count_thread(struct waits *waits, const struct wait *wait)
 	waits->thread[wait->thread].runnable += wait->end - ready;
 }
 
-static void count_line(struct waits *waits, const struct wait *wait, const struct sample *sample)
+/* Counts a part of a wait in its line. */
+static void count_line(struct waits *waits, const struct wait_line *key, uint32_t waiter, uint32_t waker,
+		       int64_t blocked, int64_t latency)
 {
-	const struct sample_waker *waker = sample->waker;
-	struct wait_line key = {
-		.waiter_comm = wait->comm, .cause = wait->cause, .preempted = wait->preempted,
-		.recorded = waker != NULL, .interrupt = wait->interrupt, .comm = wait->waker_comm,
+	struct wait_line *line = line_of(waits, key);
+	struct wait_pair pair = { .line = (uint32_t)(line - waits->line), .waiter = waiter, .waker = waker };
+
+	line->times++;
+	line->blocked += blocked;
+	line->latency += latency;
+	if (blocked > line->longest)
+		line->longest = blocked;
+	add_pair(waits, &pair, blocked + latency);
+}
+
+static void count_woken(struct waits *waits, const struct wait *wait, const struct sample_waker *waker)
+{
+	const bool thread = waker && !waker->interrupt;
+	const struct wait_line key = {
+		.waiter_comm = wait->comm, .cause = wait->cause, .recorded = waker != NULL,
+		.interrupt = wait->interrupt, .comm = wait->waker_comm, .call = thread ? waker->call : 0,
 	};
 	int64_t ready = wait->wakeup < 0 ? wait->end : wait->wakeup;
-	struct wait_pair pair;
-	struct wait_line *line;
 
-	if (waker && !waker->interrupt)
-		key.call = waker->call;
-	line = line_of(waits, &key);
-	line->times++;
-	line->blocked += ready - wait->begin;
-	line->latency += wait->end - ready;
-	if (ready - wait->begin > line->longest)
-		line->longest = ready - wait->begin;
-	pair.line = (uint32_t)(line - waits->line);
-	pair.waiter = waits->samples.calls.node[sample->node].parent;
-	pair.waker = waker && !waker->interrupt ? waker->node : CALLS_ROOT;
-	pair.time = 0;
-	add_pair(waits, &pair, wait->end - wait->begin);
+	count_line(waits, &key, wait->node, thread ? waker->node : CALLS_ROOT, ready - wait->begin,
+		   wait->end - ready);
+}
+
+void waits_split(struct waits *waits, const struct wait *wait, int64_t from, int64_t until)
+{
+	runnable_split(&waits->runnable, &waits->samples.cpus, wait->preempted ? wait->lost_at : CPU_NONE,
+		       wait->ran_at, from, until);
+}
+
+/* All of the trace must have been read. */
+static void count_preempted(struct waits *waits, const struct wait *wait)
+{
+	struct wait_line key = { .waiter_comm = wait->comm, .cause = wait->cause, .preempted = true };
+	uint32_t i;
+
+	waits_split(waits, wait, wait->begin, wait->end);
+	for (i = 0; i < waits->runnable.nr; i++) {
+		key.comm = waits->runnable.part[i].comm;
+		count_line(waits, &key, wait->node, CALLS_ROOT, 0, waits->runnable.part[i].ns);
+	}
 }
 
 void waits_take(const struct sample *sample, const bt_event *event, void *data)
@@ -149,7 +173,7 @@ void waits_take(const struct sample *sample, const bt_event *event, void *data)
 		.thread = sample->thread, .comm = sample->comm, .cause = sample->what,
 		.node = waits->samples.calls.node[sample->node].parent,
 		.waker = SAMPLE_NO_THREAD, .preempted = sample->preempted,
-		.hidden = sample->hidden,
+		.hidden = sample->hidden, .lost_at = sample->lost_at, .ran_at = sample->ran_at,
 	};
 
 	if (sample->kind != SAMPLE_OFF_CPU || sample->begin < 0)
@@ -169,7 +193,6 @@ void waits_take(const struct sample *sample, const bt_event *event, void *data)
 	}
 	if (wait.preempted) {
 		wait.wakeup = wait.begin;
-		wait.waker_comm = sample->next;
 	} else if (waker) {
 		wait.wakeup = waker->time;
 		wait.interrupt = waker->interrupt;
@@ -183,7 +206,8 @@ void waits_take(const struct sample *sample, const bt_event *event, void *data)
 	*(wait.preempted ? &waits->preempted : !waker ? &waits->unrecorded :
 	  waker->interrupt ? &waits->by_interrupt : &waits->by_thread) += 1;
 	count_thread(waits, &wait);
-	count_line(waits, &wait, sample);
+	if (!wait.preempted)
+		count_woken(waits, &wait, waker);
 }
 
 static int by_time(const void *a, const void *b)
@@ -218,6 +242,10 @@ void waits_sort(struct waits *waits)
 	struct wait_line *line;
 	uint32_t i;
 
+	for (i = 0; i < waits->nr; i++) {
+		if (waits->wait[i].preempted && !waits->wait[i].hidden && waits->wait[i].end != INT64_MAX)
+			count_preempted(waits, &waits->wait[i]);
+	}
 	for (i = 0; i < waits->nr_pairs; i++) {
 		line = &waits->line[waits->pair[i].line];
 		if (waits->pair[i].time < line->most)
@@ -251,4 +279,5 @@ void waits_free(struct waits *waits)
 	free(waits->thread);
 	free(waits->lines.slot);
 	free(waits->pairs.slot);
+	runnable_free(&waits->runnable);
 }

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "runnable.h"
 #include "samples.h"
 #include "tool.h"
 
@@ -21,14 +22,18 @@ struct wait {
 	uint32_t node;		/* innermost of the stack */
 	uint32_t waker;		/* thread, or SAMPLE_NO_THREAD */
 	uint32_t waker_comm, interrupt;	/* strings; 0: none */
+	uint32_t lost_at, ran_at;	/* processors, as in struct sample */
 	bool preempted;
 	bool hidden;		/* the options do not select it: only chains need it */
 };
 
-/* All waits of threads of one name with one cause and one kind of waker. */
+/*
+ * All waits of threads of one name with one cause and one kind of waker. A wait of
+ * a preempted thread has a part in the line of each name that had the processor.
+ */
 struct wait_line {
 	uint32_t waiter_comm, cause;	/* strings */
-	uint32_t interrupt, comm, call;	/* strings: of the waker */
+	uint32_t interrupt, comm, call;	/* strings: of the waker, or of who had the processor */
 	bool preempted, recorded;
 	uint64_t times;
 	int64_t blocked, longest;	/* until the wakeup */
@@ -64,6 +69,7 @@ struct waits {
 	uint64_t by_thread, by_interrupt, preempted, unrecorded;	/* numbers of waits */
 	uint64_t endless;	/* that last until the end of the trace */
 	uint64_t lost;		/* whose end was lost */
+	struct runnable runnable;	/* private: of the latest wait */
 	struct calls chains;	/* filled by waits_follow() */
 	/* options */
 	uint32_t top;
@@ -76,6 +82,9 @@ void waits_take(const struct sample *sample, const bt_event *event, void *data);
 
 /* Returns the number of threads that the options select. */
 uint32_t waits_threads(const struct waits *waits);
+
+/* Splits a wait's time in which the thread could run, into waits->runnable. */
+void waits_split(struct waits *waits, const struct wait *wait, int64_t from, int64_t until);
 
 /* Sorts all, after reading. */
 void waits_sort(struct waits *waits);

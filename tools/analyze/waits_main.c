@@ -113,6 +113,7 @@ int analyze_waits(int argc, char **argv)
 	samples_init(&waits.samples);
 	calls_init(&waits.chains);
 	waits.samples.wakers = waits.samples.hidden_waits = true;
+	cpus_keep_runs(&waits.samples.cpus, &waits.samples.calls);
 	parsed = parse(&waits, argc, argv);
 	if (parsed > 0)
 		return kunwind_tool_finish(TOOL_OK);

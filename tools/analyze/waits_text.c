@@ -134,7 +134,8 @@ static void print_waker(const struct waits *waits, const struct wait_line *line)
 	char *const *string = waits->samples.calls.string;
 
 	if (line->preempted)
-		printf("%s%s", *string[line->comm] ? "preempted by " : "preempted", string[line->comm]);
+		printf("%s%s", line->comm ? string[line->comm] : "[not recorded]",
+		       line->comm && line->comm != waits->samples.cpus.idle ? " had the processor" : "");
 	else if (!line->recorded)
 		fputs("[not recorded]", stdout);
 	else if (line->interrupt)
