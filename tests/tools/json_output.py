@@ -47,7 +47,8 @@ def many(item):
 FRAME = members(address=ADDRESS, kernel={"type": "boolean"}, function=STRING, offset=NUMBER, object=STRING,
                 object_address={"anyOf": [ADDRESS, {"type": "null"}]}, build_id=STRING, why=STRING, trust=STRING,
                 sources=many(members(function=STRING, inlined={"type": "boolean"}, file=STRING, line=NUMBER)))
-FUNCTION = members(name={"type": "string"}, object={"type": "string"}, kernel={"type": "boolean"})
+FUNCTION = members(name={"type": "string"}, object={"type": "string"}, kernel={"type": "boolean"}, file=STRING,
+                   line=NUMBER)
 NEIGHBOUR = members(name={"type": "string"}, object={"type": "string"}, kernel={"type": "boolean"}, events=COUNT, blocked_ns=COUNT, off_cpu_ns=COUNT, lock_ns=COUNT, cpu_ns=COUNT)
 SCHEMA = {
     "event": members(number=COUNT, time_ns=NUMBER, name={"type": "string"}, command={"type": "string"},
@@ -89,13 +90,15 @@ SCHEMA = {
                           "waiting_at_end")}),
         threads=many(members(name={"type": "string"}, pid=NUMBER, **{name: COUNT for name in (
             "tid", "on_cpu_ns", "blocked_ns", "runnable_ns", "waits")})),
-        wakers=many(members(waiter={"type": "string"}, cause={"type": "string"}, waker=STRING, waker_call=STRING,
+        wakers=many(members(waiter={"type": "string"}, pid=NUMBER, cause={"type": "string"}, waker=STRING, waker_call=STRING,
                             ended_by={"enum": ["thread", "interrupt", "preemption", "unknown"]}, count=COUNT,
                             blocked_ns=COUNT, longest_ns=COUNT, latency_ns=COUNT, stack=many(FUNCTION),
                             waker_stack=many(FUNCTION))),
         locks=many(members(address=ADDRESS, pid=NUMBER, kind={"enum": ["lock", "futex"]},
                            pairs=many(members(function=STRING, caller=STRING, holder=STRING, ns=COUNT, count=COUNT,
-                                              stack=many(FUNCTION), holder_stack=many(FUNCTION))),
+                                              stack=many(FUNCTION), holder_stack=many(FUNCTION),
+                                              meanwhile=many(members(what={"type": "string"}, ns=COUNT,
+                                                                     stack=many(FUNCTION))))),
                            **{name: COUNT for name in ("waits", "blocked_ns", "longest_ns", "latency_ns",
                                                        "holder_known_ns", "other_waits", "other_ns", "releases")})),
         chains=many({"$ref": "#/definitions/chain"}),

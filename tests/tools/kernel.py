@@ -314,8 +314,8 @@ def test_analysis(trace, work):
     same("export --folded: a system call", folded(trace, "blocked"), {stack + entry + ";read": 6000})
     same("export --folded --no-kernel", folded(trace, "off-cpu", "--no-kernel"), {stack + "read": 5000})
     text, _ = run("waits", trace)
-    check("waits, text: two functions of the kernel, without the scheduler's, then the program's",
-          "pipe_read < vfs_read < reader < main < _start" in text, text)
+    check("waits, text: the program's functions, then two of the kernel, without the scheduler's",
+          "reader < main < _start; kernel: pipe_read < vfs_read\n" in text, text)
     waker = json.loads(run("waits", "--json", trace)[0])["wakers"][0]
     same("waits, JSON: the whole stack", [(frame["name"], frame["kernel"]) for frame in waker["stack"]],
          [(name, True) for name in KERNEL] + [(name, False) for name in USER])

@@ -8,18 +8,15 @@ Rust 1.95 and Go 1.19. "syscall" is syscall(2), which libstdc++ and Rust call.
 
 import os
 import shutil
-import subprocess
 import tempfile
 
-import ctf
 import tap
-from analyze import BIAS, run
+from analyze import run
+from functions import FIELDS, LOCK_PI, Functions, build
 from tap import same
-from waits import FIRST, PRIVATE, REALTIME, SECOND, WAIT, WAIT_BITSET, WAKE, Scene, holders
+from waits import FIRST, PRIVATE, REALTIME, SECOND, WAIT, WAIT_BITSET, holders
 
 ALL, OWNER = (1 << 31) - 1, 5678 - (1 << 31)
-LOCK_PI, UNLOCK_PI = 6, 7
-FIELDS = [*ctf.FUTEX, ("utime", "u64")]
 PLAIN, UNTIMED, RUST = WAIT | PRIVATE, WAIT_BITSET | PRIVATE | REALTIME, WAIT_BITSET | PRIVATE
 CONTENDED = "_ZN3std3sys4sync5mutex5futex5Mutex14lock_contended17h0123456789abcdefE"
 CONDVAR = "_ZN3std3sys4sync7condvar5futex7Condvar4wait17h0123456789abcdefE"
@@ -27,6 +24,7 @@ READ = "_ZN3std3sys4sync6rwlock5futex6RwLock14read_contended17h0123456789abcdefE
 WRITE = "_ZN3std3sys4sync6rwlock5futex6RwLock15write_contended17h0123456789abcdefE"
 ONCE = "_ZN3std3sys4sync4once5futex4Once4call17h0123456789abcdefE"
 PARK = "_ZN3std3sys4sync14thread_parking5futex6Parker4park17h0123456789abcdefE"
+V0 = "_RNvMNtNtNtNtCsjrHSEGnQ3l9_3std3sys4sync%sfutexNtB2_%s"
 ATOMIC = "_ZNKSt13__atomic_baseIiE4waitEiSt12memory_order"
 LOCK, SHARED = "_ZNSt5mutex4lockEv", "_ZNSt12shared_mutex11lock_sharedEv"
 
@@ -66,6 +64,10 @@ ROWS = (
     ("condition variable of Rust, without its name", ("syscall", "reader"), RUST, (1, 2, 3), 1, "futex"),
     ("RwLock of Rust, writer", ("syscall", WRITE), RUST, (0, 1, 2), 1, "lock"),
     ("RwLock of Rust, reader", ("syscall", READ), RUST, (ALL,), ALL, "lock"),
+    ("mutex of Rust, mangled", ("syscall", V0 % ("5mutex5", "5Mutex14lock_contended")), RUST, (2,), 1, "lock"),
+    ("RwLock of Rust, writer, mangled", ("syscall", V0 % ("6rwlock5", "6RwLock15write_contended")), RUST, (7,), 1, "lock"),
+    ("RwLock of Rust, reader, mangled", ("syscall", V0 % ("6rwlock5", "6RwLock14read_contended")), RUST, (-2,), ALL, "lock"),
+    ("condition variable of Rust, mangled", ("syscall", V0 % ("7condvar5", "7Condvar4wait")), RUST, (2,), 1, "futex"),
     ("Once of Rust", ("syscall", ONCE), RUST, (5,), ALL, "lock"),
     ("park of Rust", ("syscall", PARK), RUST, (-1,), 1, "futex"),
     ("mutex of Go", ("runtime.futex", "runtime.lock2"), PLAIN, (2, 2), 1, "lock"),
@@ -73,53 +75,9 @@ ROWS = (
 )
 
 
-def build(work):
-    """Returns path, build-id and addresses of a program that has all these functions."""
-    program, symbols = os.path.join(work, "app"), ["main", "reader", "opener", "_start"]
-    for row in ROWS:
-        symbols += [name for name in row[1] if name not in symbols]
-    lines = [".text"]
-    for symbol in symbols:
-        lines.append('.globl "{0}"\n.type "{0}", @function\n"{0}": .skip 16, 0x90\n.size "{0}", 16'.format(symbol))
-    subprocess.run(["gcc", "-nostdlib", "-pie", "-Wl,--no-dynamic-linker", "-Wl,--build-id=0x0123456789abcdef", "-xassembler", "-", "-o", program],
-                   input="\n".join(lines) + "\n", text=True, check=True)
-    names = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
-    return program, "0123456789abcdef", {line.split()[2]: int(line.split()[0], 16) for line in names.splitlines()}
-
-
-class Kinds(Scene):
-    """A trace of calls of futex() by functions of the program above."""
-
-    def __init__(self, work, name, program, build_id, addresses, **options):
-        self.addresses = addresses
-        super().__init__(work, name, program, {name: 0 for name in ("reader", "opener", "recursive", "main", "_start")},
-                         build_id, **options)
-        for where in ("reader", "opener"):
-            self.through(where)
-
-    def through(self, *functions):
-        """The functions, innermost first, are called by main()."""
-        self.at[functions[0]] = [BIAS + self.addresses[name] + 2 for name in (*functions, "main", "_start")]
-        return functions[0]
-
-    def wait(self, time, functions, operation, value, wakes, address=0x1000, waiter=FIRST, waker=SECOND, where="opener",
-             timeout=0):
-        """The waiter waits for 800 ns, until the waker wakes so many threads."""
-        release = UNLOCK_PI if operation & 0x7f == LOCK_PI else WAKE
-        self.enter(time, waiter, "futex", self.through(*functions), fields=FIELDS,
-                   values=[address, operation, value, timeout])
-        self.out(time + 100, waiter, where=functions[0])
-        self.enter(time + 800, waker, "futex", where, cpu=1, fields=FIELDS,
-                   values=[address, release | operation & PRIVATE, wakes, 0])
-        self.wake(time + 900, waker, waiter)
-        self.leave(time + 910, waker, "futex", cpu=1)
-        self.back(time + 950, waiter)
-        self.leave(time + 960, waiter, "futex")
-
-
 def test_rows(work, program):
     for number, (what, functions, operation, values, wakes, kind) in enumerate(ROWS):
-        scene = Kinds(work, "row-%d" % number, *program)
+        scene = Functions(work, "row-%d" % number, *program)
         for i, value in enumerate(values):
             scene.wait(2000 + 1000 * i, functions, operation, value, wakes)
         (lock,) = scene.waits()["locks"]
@@ -155,7 +113,7 @@ def test_rwlock(work, program):
     """Readers and writers wait at two addresses of one lock."""
     for what, first, second, one, two in (("glibc", "pthread_rwlock_rdlock", "pthread_rwlock_wrlock", 0x1008, 0x100c),
                                           ("Rust", READ, WRITE, 0x100c, 0x1010)):
-        scene = Kinds(work, "rwlock-" + what, *program)
+        scene = Functions(work, "rwlock-" + what, *program)
         scene.wait(2000, (first,), UNTIMED, 3, ALL, one)
         scene.wait(3000, (second,), UNTIMED, 3, 1, two)
         scene.wait(4000, (first,), UNTIMED, 3, ALL, one)
@@ -169,7 +127,7 @@ def test_rwlock_address(work, program):
     """Only readers, or only writers wait."""
     for number, (function, address) in enumerate((("pthread_rwlock_rdlock", 0x1008), ("pthread_rwlock_wrlock", 0x1008),
                                                   ("pthread_rwlock_wrlock", 0x100c), (READ, 0x1008), (WRITE, 0x100c))):
-        scene = Kinds(work, "address-%d" % number, *program)
+        scene = Functions(work, "address-%d" % number, *program)
         scene.wait(2000, (function,), UNTIMED, 3, 1, address)
         same("lock for readers and writers, %s at %#x: the lower address" % (function, address),
              [lock["address"] for lock in scene.waits()["locks"]], ["0x1008"])
@@ -177,12 +135,12 @@ def test_rwlock_address(work, program):
 
 def test_hidden(work, program):
     """Of a call that the options do not select, the function is not known."""
-    scene = Kinds(work, "hidden", *program)
+    scene = Functions(work, "hidden", *program)
     scene.wait(2000, ("pthread_rwlock_wrlock",), UNTIMED, 3, 1)
     scene.wait(3000, ("pthread_rwlock_wrlock",), UNTIMED, 3, 1, waiter=SECOND, waker=FIRST)
     same("a call that is not selected does not say that a lock is none", [
         (lock["kind"], lock["waits"]) for lock in scene.waits("--tid", "100")["locks"]], [("lock", 1)])
-    scene = Kinds(work, "no-stack", *program)
+    scene = Functions(work, "no-stack", *program)
     scene.wait(2000, ("pthread_rwlock_wrlock",), UNTIMED, 3, 1)
     scene.at["empty"] = ()
     scene.enter(3000, FIRST, "futex", "empty", fields=FIELDS, values=[0x1000, UNTIMED, 3, 0])
@@ -197,7 +155,7 @@ def test_libraries(work, program, *rest):
     for number, (name, operation, value, kind) in enumerate((
             (libc, PLAIN, 2, "lock"), (libc, PLAIN, OWNER, "lock"), (libc, PLAIN, 4, "futex"), (musl, PLAIN, 2, "futex"),
             (libc, RUST, 2, "futex"))):         # glibc 2.41 by CLOCK_MONOTONIC
-        scene = Kinds(work, "library-%d" % number, shutil.copy(program, os.path.join(work, name)), *rest)
+        scene = Functions(work, "library-%d" % number, shutil.copy(program, os.path.join(work, name)), *rest)
         scene.wait(2000, ("pthread_cond_wait",), operation, value, 1)
         (lock,) = scene.waits()["locks"]
         same("pthread_cond_wait() of %s by operation %d and value %d: a %s" % (name, operation, value, kind),
@@ -206,10 +164,10 @@ def test_libraries(work, program, *rest):
 
 def main():
     with tempfile.TemporaryDirectory() as work:
-        program = build(work)
+        program = build(work, {name for row in ROWS for name in row[1]})
         test_rows(work, program)
-        test_own_mutex(Kinds(work, "own", *program))
-        test_used_again(Kinds(work, "again", *program))
+        test_own_mutex(Functions(work, "own", *program))
+        test_used_again(Functions(work, "again", *program))
         test_rwlock(work, program)
         test_rwlock_address(work, program)
         test_hidden(work, program)

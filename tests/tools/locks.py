@@ -112,8 +112,8 @@ def test_kernel_stack(scene):
     same("the function that waits for a lock is none of the kernel's", (pair["function"], pair["caller"],
          [frame["kernel"] for frame in pair["stack"]]), (None, "reader", [True] * 3 + [False] * 7))
     line = [line for line in run("waits", scene.directory).stdout.splitlines() if "waits in  " in line][0]
-    same("text: two functions of the kernel, and six of the program", line.split(" < ")[2:],
-         ["reader"] + ["recursive"] * 4 + ["main", "..."])
+    same("text: six functions of the program, then two of the kernel", line.partition("waits in  ")[2],
+         " < ".join(["reader"] + ["recursive"] * 4 + ["main", "..."]) + "; kernel: [kernel] < [kernel]")
 
 
 def main():

@@ -43,8 +43,8 @@ def test_hog(scene):
          (151200, {"mid: on the CPU": 149200, "high: on the CPU": 2000}))
     same("chain: number of these times", [chain["count"] for chain in data["chains"] if chain["name"] == "low: runnable"], [1])
     text = run("waits", scene.directory).stdout
-    check("text: who had the processor", "low: preempted <- mid had the processor\n" in text and
-          "low: preempted <- high had the processor\n" in text, text)
+    check("text: who had the processor", "low 100: preempted <- mid had the processor\n" in text and
+          "low 100: preempted <- high had the processor\n" in text, text)
     same("--tid: threads that are not selected, too", lines(scene.waits("--tid", "102")),
          [("mid", 1, 149200, 0, 0), ("high", 1, 2000, 0, 0)])
     same("--tid: no lines of a thread that is not selected", lines(scene.waits("--tid", "100")), [])

@@ -122,7 +122,7 @@ def test_wakers(scene):
          "interrupt stopped\n")
     text = run("waits", scene.directory).stdout
     check("text: waiter, cause, waker and stacks",
-          "first: read <- second in write\n" in text and "waits in  reader < main < _start\n" in text and
+          "first 100: read <- second in write\n" in text and "waits in  reader < main < _start\n" in text and
           "woken in  opener < main < _start\n" in text, text)
 
 

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "activity.h"
 #include "waits.h"
 
 enum { CHAIN_DEPTH = 16, CHAIN_PARTS = 10000 };
@@ -68,61 +69,51 @@ static uint32_t add_runnable(struct waits *waits, uint32_t above, const char *co
 	return i;
 }
 
-static int64_t later(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
-/* Returns the index after the thread's last wait that begins before @time. */
-static uint32_t waits_before(const struct waits *waits, uint32_t thread, int64_t time)
-{
-	uint32_t low = 0, high = waits->nr, middle;
-
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (waits->wait[middle].thread < thread ||
-		    (waits->wait[middle].thread == thread && waits->wait[middle].begin < time))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 static void blocked(struct follow *follow, uint32_t node, const struct wait *wait, int64_t from,
 		    int64_t until, int depth);
+
+/* A thread for which another one waits. */
+struct worker {
+	struct follow *follow;
+	uint32_t node;		/* above what it does */
+	const char *comm;
+	int64_t from;
+	int depth;
+};
+
+static bool add_activity(const struct activity *part, void *data)
+{
+	const struct worker *worker = data;
+	struct follow *follow = worker->follow;
+	struct waits *waits = follow->waits;
+
+	if (++follow->parts > CHAIN_PARTS) {
+		add(waits, worker->node, worker->comm, "[not followed further]", part->until - worker->from);
+		return false;
+	}
+	if (part->kind == ACTIVITY_ON_CPU)
+		add(waits, worker->node, worker->comm, "on the CPU", part->until - part->from);
+	else if (part->kind == ACTIVITY_RUNNABLE)
+		follow->parts += add_runnable(waits, worker->node, worker->comm, part->wait, part->from,
+					      part->until);
+	else
+		blocked(follow, node_of(waits, worker->node, worker->comm,
+					waits->samples.calls.string[part->wait->cause]),
+			part->wait, part->from, part->until, worker->depth + 1);
+	return true;
+}
 
 /* Adds what a thread did in [from, until) below @node. */
 static void did(struct follow *follow, uint32_t node, uint32_t thread, int64_t from, int64_t until,
 		int depth)
 {
-	struct waits *waits = follow->waits;
-	const char *comm = waits->samples.calls.string[waits->samples.thread[thread].comm];
-	uint32_t i = waits_before(waits, thread, until);
-	int64_t ready, end;
+	const struct samples *samples = &follow->waits->samples;
+	struct worker worker = {
+		.follow = follow, .node = node, .from = from, .depth = depth,
+		.comm = samples->calls.string[samples->thread[thread].comm],
+	};
 
-	for (; i-- > 0 && waits->wait[i].thread == thread && until > from; ) {
-		const struct wait *wait = &waits->wait[i];
-
-		end = wait->end < until ? wait->end : until;
-		if (end <= from)
-			break;
-		if (++follow->parts > CHAIN_PARTS) {
-			add(waits, node, comm, "[not followed further]", until - from);
-			return;
-		}
-		add(waits, node, comm, "on the CPU", until - end);
-		ready = later(wait->wakeup < 0 ? end : wait->wakeup, from);
-		if (ready > end)
-			ready = end;
-		follow->parts += add_runnable(waits, node, comm, wait, ready, end);
-		until = later(wait->begin, from);
-		if (ready > until)
-			blocked(follow, node_of(waits, node, comm,
-						waits->samples.calls.string[wait->cause]),
-				wait, until, ready, depth + 1);
-	}
-	add(waits, node, comm, "on the CPU", until - from);
+	activity_each(follow->waits, thread, from, until, add_activity, &worker);
 }
 
 /* Adds the reasons of a wait in [from, until) below its node. */

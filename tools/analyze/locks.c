@@ -21,7 +21,7 @@
  * readers and writers.
  *
  * Memory: 144 bytes for each address; 40 for each pair of a waiting and a holding
- * stack; 24 for each release of a mutex since its oldest waiter began to wait, and 24
+ * stack; 32 for each release of a lock since its oldest waiter began to wait, and 32
  * for each holder during one wait, twice that after the array has grown. A requeued
  * waiter (FUTEX_REQUEUE) counts at the address that it waited for first.
  */
@@ -164,13 +164,15 @@ static void make_room(struct lock *lock)
 }
 
 void lock_released(struct locks *locks, const struct lock_call *call, int64_t time, uint32_t node,
-		   uint32_t comm)
+		   uint32_t comm, uint32_t thread)
 {
 	struct lock *lock = &locks->lock[lock_number(locks, call->lock)];
 
 	if (lock->nr == lock->cap)
 		make_room(lock);
-	lock->release[lock->nr++] = (struct lock_release){ time, node, comm, lock->newest };
+	lock->release[lock->nr++] = (struct lock_release){
+		.time = time, .holder = node, .comm = comm, .thread = thread, .waiting = lock->newest,
+	};
 	lock->newest = 0;
 }
 
@@ -356,7 +358,10 @@ static void held(struct locks *locks, struct calls *calls, uint32_t lock, const 
 		locks->cap_holds = locks->cap_holds ? locks->cap_holds * 2 : 16;
 		locks->hold = needed(realloc(locks->hold, locks->cap_holds * sizeof(*locks->hold)));
 	}
-	locks->hold[locks->nr_holds++] = (struct lock_hold){ from, until - from, pair->node };
+	locks->hold[locks->nr_holds++] = (struct lock_hold){
+		.begin = from, .ns = until - from, .node = pair->node,
+		.pair = (uint32_t)(pair - locks->pair), .thread = by->thread,
+	};
 }
 
 void lock_waited(struct locks *locks, struct calls *calls, const struct lock_call *call,
@@ -380,7 +385,9 @@ void lock_waited(struct locks *locks, struct calls *calls, const struct lock_cal
 	}
 	locks->nr_holds = 0;
 	until = by->time;
-	last = (struct lock_release){ .time = until, .holder = by->node, .comm = by->comm };
+	last = (struct lock_release){
+		.time = until, .holder = by->node, .comm = by->comm, .thread = by->thread,
+	};
 	for (i = first_release(lock, from); i < lock->nr && lock->release[i].time <= until; i++) {
 		/* the last release is the wakeup, which comes a little after its entry */
 		next = i + 1 < lock->nr && lock->release[i + 1].time <= until ?

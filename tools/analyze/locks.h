@@ -45,7 +45,7 @@ struct lock {
 	/* private to locks.c: releases of a lock that waits may still need, in order of time */
 	struct lock_release {
 		int64_t time;
-		uint32_t holder, comm;
+		uint32_t holder, comm, thread;
 		uint32_t waiting;	/* present calls that began after the release before this one */
 	} *release;
 	uint64_t first;		/* number of release[0] */
@@ -59,6 +59,8 @@ struct lock {
 struct lock_hold {
 	int64_t begin, ns;
 	uint32_t node;		/* that of the pair of stacks */
+	uint32_t pair;		/* index of locks->pair */
+	uint32_t thread;	/* index of samples->thread, or SAMPLE_NO_THREAD: who held it */
 };
 
 struct locks {
@@ -91,7 +93,7 @@ bool lock_entered(struct locks *locks, struct lock_call *call, const struct lock
 
 /* Takes the release of a lock that has waiters. @node: innermost of the holder's stack. */
 void lock_released(struct locks *locks, const struct lock_call *call, int64_t time, uint32_t node,
-		   uint32_t comm);
+		   uint32_t comm, uint32_t thread);
 void lock_left(struct locks *locks, struct lock_call *call);
 
 /*

@@ -177,7 +177,7 @@ static void enter_futex(const struct moment *now, const struct sample *call)
 	if (lock_entered(&samples->locks, futex, &event, &samples->wrappers, &samples->calls))
 		lock_released(&samples->locks, futex, now->time, call->hidden ?
 			      samples_waker_stack(samples, now->stack, now->head->comm) :
-			      samples->calls.node[call->node].parent, call->comm);
+			      samples->calls.node[call->node].parent, call->comm, call->thread);
 }
 
 static void enter_call(const struct moment *now, const char *name)

@@ -9,7 +9,8 @@
  * The time of a preempted thread is split by the threads that had the processor
  * then, which is known when all of the trace has been read.
  *
- * Memory: 64 bytes for each time off the CPU; 24 for each pair of stacks.
+ * Memory: 64 bytes for each time off the CPU; 24 for each pair of stacks, for each time
+ * in which a thread held a lock, and for each thing that it did then.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -76,29 +77,44 @@ static struct wait_line *line_of(struct waits *waits, const struct wait_line *ke
 	return &waits->line[*slot - 1];
 }
 
-static void add_pair(struct waits *waits, const struct wait_pair *key, int64_t time)
+void waits_add_pair(struct wait_pairs *pairs, const struct wait_pair *key, int64_t time)
 {
 	uint32_t *slot, i;
 
-	if (make_room(&waits->pairs, waits->nr_pairs)) {
-		for (i = 0; i < waits->nr_pairs; i++)
-			*FIND(waits->pairs, hash_pair(&waits->pair[i]), n, false) = i + 1;
+	if (make_room(&pairs->index, pairs->nr)) {
+		for (i = 0; i < pairs->nr; i++)
+			*FIND(pairs->index, hash_pair(&pairs->pair[i]), n, false) = i + 1;
 	}
-	slot = FIND(waits->pairs, hash_pair(key), n,
-		    waits->pair[n - 1].line == key->line && waits->pair[n - 1].waiter == key->waiter &&
-		    waits->pair[n - 1].waker == key->waker);
+	slot = FIND(pairs->index, hash_pair(key), n,
+		    pairs->pair[n - 1].line == key->line && pairs->pair[n - 1].waiter == key->waiter &&
+		    pairs->pair[n - 1].waker == key->waker);
 	if (!*slot) {
-		waits->pair = grown(waits->pair, waits->nr_pairs, &waits->cap_pairs, sizeof(*key));
-		waits->pair[waits->nr_pairs] = *key;
-		*slot = ++waits->nr_pairs;
+		pairs->pair = grown(pairs->pair, pairs->nr, &pairs->cap, sizeof(*key));
+		pairs->pair[pairs->nr] = *key;
+		*slot = ++pairs->nr;
 	}
-	waits->pair[*slot - 1].time += time;
+	pairs->pair[*slot - 1].time += time;
 }
 
 static void keep(struct waits *waits, const struct wait *wait)
 {
 	waits->wait = grown(waits->wait, waits->nr, &waits->cap, sizeof(*wait));
 	waits->wait[waits->nr++] = *wait;
+}
+
+static void keep_holds(struct waits *waits, const struct sample *sample)
+{
+	uint32_t i;
+
+	for (i = 0; i < sample->nr_holds; i++) {
+		const struct lock_hold *hold = &sample->hold[i];
+
+		if (hold->thread == SAMPLE_NO_THREAD)
+			continue;
+		waits->hold = grown(waits->hold, waits->nr_holds, &waits->cap_holds, sizeof(*waits->hold));
+		waits->hold[waits->nr_holds++] = (struct wait_hold){ hold->begin, hold->ns, hold->thread,
+								     hold->pair };
+	}
 }
 
 static void count_thread(struct waits *waits, const struct wait *wait)
@@ -124,12 +140,14 @@ static void count_line(struct waits *waits, const struct wait_line *key, uint32_
 	struct wait_line *line = line_of(waits, key);
 	struct wait_pair pair = { .line = (uint32_t)(line - waits->line), .waiter = waiter, .waker = waker };
 
+	if (line->pid != key->pid)
+		line->pid = -1;
 	line->times++;
 	line->blocked += blocked;
 	line->latency += latency;
 	if (blocked > line->longest)
 		line->longest = blocked;
-	add_pair(waits, &pair, blocked + latency);
+	waits_add_pair(&waits->pairs, &pair, blocked + latency);
 }
 
 static void count_woken(struct waits *waits, const struct wait *wait, const struct sample_waker *waker)
@@ -138,6 +156,7 @@ static void count_woken(struct waits *waits, const struct wait *wait, const stru
 	const struct wait_line key = {
 		.waiter_comm = wait->comm, .cause = wait->cause, .recorded = waker != NULL,
 		.interrupt = wait->interrupt, .comm = wait->waker_comm, .call = thread ? waker->call : 0,
+		.pid = waits->samples.thread[wait->thread].pid,
 	};
 	int64_t ready = wait->wakeup < 0 ? wait->end : wait->wakeup;
 
@@ -154,7 +173,8 @@ void waits_split(struct waits *waits, const struct wait *wait, int64_t from, int
 /* All of the trace must have been read. */
 static void count_preempted(struct waits *waits, const struct wait *wait)
 {
-	struct wait_line key = { .waiter_comm = wait->comm, .cause = wait->cause, .preempted = true };
+	struct wait_line key = { .waiter_comm = wait->comm, .cause = wait->cause, .preempted = true,
+				 .pid = waits->samples.thread[wait->thread].pid };
 	uint32_t i;
 
 	waits_split(waits, wait, wait->begin, wait->end);
@@ -205,6 +225,7 @@ void waits_take(const struct sample *sample, const bt_event *event, void *data)
 		return;
 	*(wait.preempted ? &waits->preempted : !waker ? &waits->unrecorded :
 	  waker->interrupt ? &waits->by_interrupt : &waits->by_thread) += 1;
+	keep_holds(waits, sample);
 	count_thread(waits, &wait);
 	if (!wait.preempted)
 		count_woken(waits, &wait, waker);
@@ -246,13 +267,13 @@ void waits_sort(struct waits *waits)
 		if (waits->wait[i].preempted && !waits->wait[i].hidden && waits->wait[i].end != INT64_MAX)
 			count_preempted(waits, &waits->wait[i]);
 	}
-	for (i = 0; i < waits->nr_pairs; i++) {
-		line = &waits->line[waits->pair[i].line];
-		if (waits->pair[i].time < line->most)
+	for (i = 0; i < waits->pairs.nr; i++) {
+		line = &waits->line[waits->pairs.pair[i].line];
+		if (waits->pairs.pair[i].time < line->most)
 			continue;
-		line->most = waits->pair[i].time;
-		line->waiter = waits->pair[i].waiter;
-		line->waker = waits->pair[i].waker;
+		line->most = waits->pairs.pair[i].time;
+		line->waiter = waits->pairs.pair[i].waiter;
+		line->waker = waits->pairs.pair[i].waker;
 	}
 	for (i = 0; i < waits->nr_lines; i++)
 		waits->line[i].key = waits->line[i].blocked + waits->line[i].latency;
@@ -275,9 +296,12 @@ void waits_free(struct waits *waits)
 	calls_free(&waits->chains);
 	free(waits->wait);
 	free(waits->line);
-	free(waits->pair);
+	free(waits->pairs.pair);
+	free(waits->hold);
+	free(waits->meanwhile.pair);
+	free(waits->meanwhile.index.slot);
 	free(waits->thread);
 	free(waits->lines.slot);
-	free(waits->pairs.slot);
+	free(waits->pairs.index.slot);
 	runnable_free(&waits->runnable);
 }

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "activity.h"
 #include "analyze.h"
 #include "lock_sums.h"
 #include "waits.h"
@@ -32,6 +33,9 @@ static json_t *stack_json(const struct calls *calls, uint32_t node)
 		analyze_set(frame, "name", json_string(calls_name(calls, node)));
 		analyze_set(frame, "object", json_string(calls_object(calls, node)));
 		analyze_set(frame, "kernel", json_boolean(calls_frame(calls, node)->kernel));
+		set_text(frame, "file", calls->string[calls_frame(calls, node)->file]);
+		analyze_set(frame, "line", calls_frame(calls, node)->line ?
+			    json_integer(calls_frame(calls, node)->line) : json_null());
 		analyze_append(array, frame);
 	}
 	return array;
@@ -97,6 +101,7 @@ static json_t *wakers_json(const struct waits *waits)
 		json_t *object = needed(json_object());
 
 		analyze_set(object, "waiter", json_string(calls->string[line->waiter_comm]));
+		analyze_set(object, "pid", line->pid < 0 ? json_null() : json_integer(line->pid));
 		analyze_set(object, "cause", json_string(calls->string[line->cause]));
 		analyze_set(object, "ended_by", json_string(line->preempted ? "preemption" :
 							    !line->recorded ? "unknown" :
@@ -109,6 +114,28 @@ static json_t *wakers_json(const struct waits *waits)
 		set(object, "latency_ns", line->latency);
 		analyze_set(object, "stack", stack_json(calls, line->waiter));
 		analyze_set(object, "waker_stack", stack_json(calls, line->waker));
+		analyze_append(array, object);
+	}
+	return array;
+}
+
+/* Returns what the holder of a pair did. */
+static json_t *meanwhile_json(const struct waits *waits, uint32_t pair)
+{
+	const struct calls *calls = &waits->samples.calls;
+	json_t *array = needed(json_array());
+	uint32_t i;
+
+	for (i = activity_of_pair(waits, pair); i < waits->meanwhile.nr; i++) {
+		const struct wait_pair *part = &waits->meanwhile.pair[i];
+		json_t *object;
+
+		if (part->line != pair)
+			break;
+		object = needed(json_object());
+		analyze_set(object, "what", json_string(calls->string[part->what]));
+		set(object, "ns", part->time);
+		analyze_set(object, "stack", stack_json(calls, part->waiter));
 		analyze_append(array, object);
 	}
 	return array;
@@ -127,6 +154,7 @@ static json_t *pair_json(struct waits *waits, const struct lock_pair *pair)
 	set_text(object, "holder", calls->string[pair->holder_comm]);
 	analyze_set(object, "stack", stack_json(calls, pair->waiter));
 	analyze_set(object, "holder_stack", stack_json(calls, pair->holder));
+	analyze_set(object, "meanwhile", meanwhile_json(waits, (uint32_t)(pair - waits->samples.locks.pair)));
 	return object;
 }
 

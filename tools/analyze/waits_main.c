@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "activity.h"
 #include "analyze.h"
 #include "waits.h"
 
@@ -18,6 +19,9 @@ static const char usage[] =
 	"TRACE is a directory that holds a trace, or one above several.\n"
 	"\n"
 	"  -n, --top N          lines of each table (20); 0 for all\n"
+	"      --depth N        functions of each stack (6); 0 for all\n"
+	"      --skip PATTERN   functions, or all of a file, that are no place where the\n"
+	"                       program waits: in addition to those of run-time libraries\n"
 	ANALYZE_USAGE
 	"  -j, --json           one object with everything, times in nanoseconds\n"
 	"  -h, --help\n"
@@ -32,7 +36,9 @@ static int parse(struct waits *waits, int argc, char **argv)
 {
 	static const struct option options[] = {
 		ANALYZE_LONG_OPTIONS,
+		{ "depth", required_argument, NULL, 'd' },
 		{ "json", no_argument, NULL, 'j' },
+		{ "skip", required_argument, NULL, 's' },
 		{ "top", required_argument, NULL, 'n' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -47,12 +53,18 @@ static int parse(struct waits *waits, int argc, char **argv)
 		case 'j':
 			waits->json = true;
 			break;
+		case 's':
+			if (!kunwind_patterns_add(&waits->samples.wrappers.more, "--skip", optarg))
+				return -1;
+			break;
+		case 'd':
 		case 'n':
 			if (!kunwind_tool_number(optarg, 1000000, &number)) {
-				kunwind_tool_error("--top takes a number up to 1000000, not: %s", optarg);
+				kunwind_tool_error("--%s takes a number up to 1000000, not: %s",
+						   c == 'd' ? "depth" : "top", optarg);
 				return -1;
 			}
-			waits->top = (uint32_t)number;
+			*(c == 'd' ? &waits->depth : &waits->top) = (uint32_t)number;
 			break;
 		default:
 			if (!kunwind_options_take(&waits->samples.options, c, optarg))
@@ -93,6 +105,7 @@ static bool print(struct waits *waits)
 {
 	waits_sort(waits);
 	waits_follow(waits);
+	activity_of_holders(waits);
 	if (!waits->json) {
 		waits_text(waits);
 		return true;
@@ -106,13 +119,13 @@ static bool print(struct waits *waits)
 int analyze_waits(int argc, char **argv)
 {
 	static const struct samples_calls calls = { .end = waits_take };
-	static struct waits waits = { .top = 20 };
+	static struct waits waits = { .top = 20, .depth = 6 };
 	int parsed;
 	bool ok;
 
 	samples_init(&waits.samples);
 	calls_init(&waits.chains);
-	waits.samples.wakers = waits.samples.hidden_waits = true;
+	waits.samples.wakers = waits.samples.hidden_waits = waits.samples.places = true;
 	cpus_keep_runs(&waits.samples.cpus, &waits.samples.calls);
 	parsed = parse(&waits, argc, argv);
 	if (parsed > 0)

@@ -1,63 +1,38 @@
 // SPDX-License-Identifier: MIT
 /*
- * waits_text.c - waits, locks and chains as text for a terminal
+ * waits_text.c - waits and chains as text for a terminal
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lock_sums.h"
 #include "columns.h"
+#include "stack_text.h"
 #include "waits.h"
 
-enum { STACK_SHOWN = 6, KERNEL_SHOWN = 2, PAIRS_SHOWN = 3 };
-
-static uint32_t shown(const struct waits *waits, uint32_t nr)
+uint32_t waits_text_lines(const struct waits *waits, uint32_t nr)
 {
 	return waits->top && waits->top < nr ? waits->top : nr;
 }
 
-static void print_more(const struct waits *waits, uint32_t nr)
+void waits_text_more(const struct waits *waits, uint32_t nr)
 {
-	if (shown(waits, nr) < nr)
+	if (waits_text_lines(waits, nr) < nr)
 		printf("  %s... %u more (--top 0 for all)%s\n", waits->colour.dim,
-		       nr - shown(waits, nr), waits->colour.plain);
+		       nr - waits_text_lines(waits, nr), waits->colour.plain);
 }
 
-static void print_title(const struct waits *waits, const char *title, const char *head)
+void waits_text_title(const struct waits *waits, const char *title, const char *head)
 {
 	printf("\n%s%s%s\n%s%s", waits->colour.bold, title, waits->colour.plain, head, *head ? "\n" : "");
 }
 
-/* Returns whether the kernel's function is the scheduler's, which every wait has. */
-static bool is_scheduler(const char *name)
+/* Prints a stack, and a newline. */
+static void print_stack(struct waits *waits, uint32_t node)
 {
-	return !strcmp(name, "__schedule") || !strncmp(name, "schedule", strlen("schedule")) ||
-	       !strncmp(name, "try_to_wake_up", strlen("try_to_wake_up"));
-}
-
-/*
- * Prints the innermost functions of a stack, and a newline: some of the kernel's,
- * then the program's.
- */
-static void print_stack(const struct calls *calls, uint32_t node)
-{
-	int nr = 0, kernel = 0;
-
-	for (; node != CALLS_ROOT && calls_frame(calls, node)->kind == FRAME_FUNCTION;
-	     node = calls->node[node].parent) {
-		if (calls_frame(calls, node)->kernel &&
-		    (kernel == KERNEL_SHOWN || is_scheduler(calls_name(calls, node))))
-			continue;
-		kernel += calls_frame(calls, node)->kernel;
-		if (nr - kernel == STACK_SHOWN) {
-			fputs(" < ...", stdout);
-			break;
-		}
-		printf("%s%s", nr++ ? " < " : "", calls_name(calls, node));
-	}
-	puts(nr ? "" : "[no stack]");
+	stack_text(stdout, &waits->samples.wrappers, &waits->samples.calls, node, waits->depth);
+	putchar('\n');
 }
 
 static void print_head(const struct waits *waits)
@@ -110,9 +85,9 @@ static void print_threads(const struct waits *waits)
 	}
 	sorted = waits;
 	qsort(order, nr, sizeof(*order), by_off_cpu);
-	print_title(waits, "Threads, by time off the CPU",
+	waits_text_title(waits, "Threads, by time off the CPU",
 		    "   blocked   runnable     on CPU      waits  thread");
-	for (i = 0; i < shown(waits, nr); i++) {
+	for (i = 0; i < waits_text_lines(waits, nr); i++) {
 		const struct sample_thread *thread = &samples->thread[order[i]];
 
 		columns_time(waits->thread[order[i]].blocked);
@@ -123,7 +98,7 @@ static void print_threads(const struct waits *waits)
 		printf(" %10" PRIu64 "  %s %" PRId64 "\n", waits->thread[order[i]].waits,
 		       samples->calls.string[thread->comm], thread->tid);
 	}
-	print_more(waits, nr);
+	waits_text_more(waits, nr);
 	free(order);
 }
 
@@ -145,16 +120,16 @@ static void print_waker(const struct waits *waits, const struct wait_line *line)
 		       line->call ? string[line->call] : "");
 }
 
-static void print_wakers(const struct waits *waits)
+static void print_wakers(struct waits *waits)
 {
 	const struct calls *calls = &waits->samples.calls;
 	uint32_t i;
 
 	if (!waits->nr_lines)
 		return;
-	print_title(waits, "Woken by, by cause of waiting and waker",
+	waits_text_title(waits, "Woken by, by cause of waiting and waker",
 		    "   blocked    longest    latency      times  thread: cause <- waker");
-	for (i = 0; i < shown(waits, waits->nr_lines); i++) {
+	for (i = 0; i < waits_text_lines(waits, waits->nr_lines); i++) {
 		const struct wait_line *line = &waits->line[i];
 
 		columns_time(line->blocked);
@@ -162,64 +137,22 @@ static void print_wakers(const struct waits *waits)
 		columns_time(line->longest);
 		putchar(' ');
 		columns_time(line->latency);
-		printf(" %10" PRIu64 "  %s: %s <- ", line->times, calls->string[line->waiter_comm],
-		       calls->string[line->cause]);
+		printf(" %10" PRIu64 "  %s ", line->times, calls->string[line->waiter_comm]);
+		if (line->pid >= 0)
+			printf("%" PRId64, line->pid);
+		else
+			fputs("(several processes)", stdout);
+		printf(": %s <- ", calls->string[line->cause]);
 		print_waker(waits, line);
 		printf("\n%s%44swaits in  ", waits->colour.dim, "");
-		print_stack(calls, line->waiter);
+		print_stack(waits, line->waiter);
 		if (line->recorded && !line->interrupt) {
 			printf("%44swoken in  ", "");
-			print_stack(calls, line->waker);
+			print_stack(waits, line->waker);
 		}
 		fputs(waits->colour.plain, stdout);
 	}
-	print_more(waits, waits->nr_lines);
-}
-
-/* ------------------------------------------------------------ locks */
-
-static void print_place(struct waits *waits, uint32_t node)
-{
-	const struct calls *calls = &waits->samples.calls;
-	struct wrappers_place place = wrappers_place(&waits->samples.wrappers, calls, node);
-
-	if (place.function != CALLS_ROOT)
-		printf("%s called by ", calls_name(calls, place.function));
-	puts(place.caller != CALLS_ROOT ? calls_name(calls, place.caller) : "[unknown]");
-}
-
-static void print_locks(struct waits *waits)
-{
-	const struct calls *calls = &waits->samples.calls;
-	uint32_t nr, i, k;
-	struct lock_sum *sums = lock_sums(&waits->samples.locks, &nr);
-
-	if (nr)
-		print_title(waits, "Locks (futex), by time blocked",
-			    "   blocked    longest      waits     others  lock");
-	for (i = 0; i < shown(waits, nr); i++) {
-		const struct lock_sum *sum = &sums[i];
-
-		columns_time(sum->lock.time);
-		putchar(' ');
-		columns_time(sum->lock.longest);
-		printf(" %10" PRIu64 " %10" PRIu64 "  %s 0x%" PRIx64 " of process %" PRId64 "\n",
-		       sum->lock.waits, sum->lock.others, sum->lock.kind.lock ? "lock" : "futex",
-		       sum->lock.address, sum->lock.pid);
-		fputs(waits->colour.dim, stdout);
-		for (k = 0; k < sum->nr_pairs && k < PAIRS_SHOWN; k++) {
-			const struct lock_pair *pair = sum->pair[k];
-
-			printf("%36s%5.1f %%  waits in  ", "", columns_share(pair->time, sum->lock.time));
-			print_place(waits, pair->waiter);
-			printf("%44s%s %s  ", "", sum->lock.kind.lock ? "held by" : "woken by",
-			       calls->string[pair->holder_comm]);
-			print_stack(calls, pair->holder);
-		}
-		fputs(waits->colour.plain, stdout);
-	}
-	print_more(waits, nr);
-	lock_sums_free(sums, nr);
+	waits_text_more(waits, waits->nr_lines);
 }
 
 /* ------------------------------------------------------------ chains */
@@ -279,7 +212,7 @@ static void print_chains(const struct waits *waits)
 		print.child = needed(calloc(chains->nr_nodes, sizeof(uint32_t)));
 		print.sibling = needed(calloc(chains->nr_nodes, sizeof(uint32_t)));
 		link_children(&print);
-		print_title(waits, "Chains: what the waits waited for",
+		waits_text_title(waits, "Chains: what the waits waited for",
 			    "      time    share  thread: what it did");
 		for (i = print.child[CALLS_ROOT]; i != CALLS_ROOT; i = print.sibling[i])
 			print_chain(&print, i, total[i].weight[WEIGHT_OFF_CPU], 0);
@@ -291,14 +224,14 @@ static void print_chains(const struct waits *waits)
 	free(total);
 }
 
-static void print_endless(const struct waits *waits)
+static void print_endless(struct waits *waits)
 {
 	const struct samples *samples = &waits->samples;
 	uint32_t i, lines = 0;
 
 	if (!waits->endless)
 		return;
-	print_title(waits, "Still waiting at the end of the trace", "      time  thread: cause");
+	waits_text_title(waits, "Still waiting at the end of the trace", "      time  thread: cause");
 	for (i = 0; i < waits->nr; i++) {
 		const struct wait *wait = &waits->wait[i];
 
@@ -308,10 +241,10 @@ static void print_endless(const struct waits *waits)
 		printf("  %s %" PRId64 ": %s\n", samples->calls.string[wait->comm],
 		       samples->thread[wait->thread].tid, samples->calls.string[wait->cause]);
 		printf("%s%12swaits in  ", waits->colour.dim, "");
-		print_stack(&samples->calls, wait->node);
+		print_stack(waits, wait->node);
 		fputs(waits->colour.plain, stdout);
 	}
-	print_more(waits, (uint32_t)waits->endless);
+	waits_text_more(waits, (uint32_t)waits->endless);
 }
 
 void waits_text(struct waits *waits)
@@ -319,7 +252,7 @@ void waits_text(struct waits *waits)
 	print_head(waits);
 	print_threads(waits);
 	print_wakers(waits);
-	print_locks(waits);
+	waits_text_locks(waits);
 	print_chains(waits);
 	print_endless(waits);
 }

@@ -56,6 +56,12 @@ static const struct name {
 	{ "std::*::Once::call*", WRAPPER_LOCK },
 	{ "std::*::Condvar::wait*", WRAPPER_NO_LOCK },
 	{ "std::*::Parker::park*", WRAPPER_NO_LOCK },
+	/* the same, mangled (v0) */
+	{ "_RNv*_5Mutex14lock_contended", WRAPPER_LOCK },
+	{ "_RNv*_6RwLock14read_contended", WRAPPER_READ },
+	{ "_RNv*_6RwLock15write_contended", WRAPPER_WRITE },
+	{ "_RNv*_4Once4call", WRAPPER_LOCK },
+	{ "_RNv*_7Condvar4wait*", WRAPPER_NO_LOCK },
 	/* any of these */
 	{ "pthread_*", WRAPPER_PLAIN }, { "__pthread_*", WRAPPER_PLAIN }, { "___pthread_*", WRAPPER_PLAIN },
 	{ "lll_*", WRAPPER_PLAIN }, { "__lll_*", WRAPPER_PLAIN }, { "__GI_*", WRAPPER_PLAIN },

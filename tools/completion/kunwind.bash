@@ -63,7 +63,7 @@ _kunwind() {
 	report)
 		mapfile -t COMPREPLY < <(compgen -W "$events $filters --duration $names --by --callers --callees --top --sort --json" -- "$cur"; compgen -d -- "$cur") ;;
 	waits)
-		mapfile -t COMPREPLY < <(compgen -W "$events $filters --duration $names --top --json" -- "$cur"; compgen -d -- "$cur") ;;
+		mapfile -t COMPREPLY < <(compgen -W "$events $filters --duration $names --depth --skip --top --json" -- "$cur"; compgen -d -- "$cur") ;;
 	flamegraph)
 		mapfile -t COMPREPLY < <(compgen -W "$events $filters --duration $names --output --weight --title --bottom-up --base" -- "$cur"; compgen -d -- "$cur") ;;
 	export)

@@ -92,6 +92,8 @@ complete -c kunwind -n '__kunwind_is record profile snapshot report waits show c
 complete -c kunwind -n '__kunwind_is report' -s b -l by -x -a '(__fish_append , call cause event thread result file function reason)' -d 'Only these tables'
 complete -c kunwind -n '__kunwind_is report' -l callers -x -d 'What calls a function'
 complete -c kunwind -n '__kunwind_is report' -l callees -x -d 'What a function calls'
+complete -c kunwind -n '__kunwind_is waits' -l depth -x -d 'Functions of each stack'
+complete -c kunwind -n '__kunwind_is waits' -l skip -x -d 'Functions that are no place where the program waits'
 complete -c kunwind -n '__kunwind_is report waits' -s n -l top -x -d 'Lines of each table'
 complete -c kunwind -n '__kunwind_is report' -s s -l sort -x -a 'events blocked off-cpu lock cpu' -d 'Order of the functions'
 complete -c kunwind -n '__kunwind_is flamegraph export' -s o -l output -r -F -d 'Output file'
