@@ -20,12 +20,12 @@ PARTS := $(foreach part,libkunwind tools,$(if $(wildcard $(part)/Makefile),$(par
 .PHONY: demo check check-unit check-vm check-debug check-names check-corpus check-others
 .PHONY: check-programs check-runtimes check-kernel-tests check-planted fuzz check-releases
 .PHONY: check-rt soak bench bench-names check-bench bench-accept style clean help check-kcsan
-.PHONY: check-fuzz-kernel check-long check-selftrace check-steps check-install
+.PHONY: check-fuzz-kernel check-long check-selftrace check-steps check-install try-modules
 
 all: modules lib tools
 
 modules:
-	@test -n "$(KDIR)" || { echo "make modules: no kernel headers in /lib/modules or /usr/src: run scripts/setup build, or set KDIR" >&2; exit 1; }
+	@test -n "$(KDIR)" || { echo "make modules: no kernel headers in /lib/modules or /usr/src: apt install linux-headers-amd64, or set KDIR" >&2; exit 1; }
 	+@scripts/build-modules "$(KDIR)" W=1 modules
 
 lib:
@@ -44,8 +44,13 @@ install: lib tools install-user install-modules
 install-user:
 	for part in $(PARTS); do $(MAKE) -C $$part install || exit 1; done
 
-install-modules:
-	@scripts/install-modules install "$(DESTDIR)" "$(VERSION)"
+# make's own message is the last line, so the reason why no module can be loaded is in it.
+install-modules: try-modules
+	$(if $(file <build/no-modules),$(error $(file <build/no-modules)))
+
+try-modules:
+	@mkdir -p build; $(RM) build/no-modules
+	@scripts/install-modules install "$(DESTDIR)" "$(VERSION)" build/no-modules
 
 uninstall-user:
 	for part in $(PARTS); do $(MAKE) -C $$part uninstall || exit 1; done

@@ -76,21 +76,45 @@ kernels_with_headers() {
 # container or chroot, uname -r is the kernel of another system.
 has_kernel() { [ -d "/lib/modules/$1/kernel" ]; }
 
-# Prints Debian's flavour of a kernel, which is the end of its packages' names:
-# amd64, cloud-amd64 or rt-amd64.
+# Prints the kernel that needs modules: the running one, or the newest one of this
+# system if the running one is another system's; nothing if this system has none.
+kernel_in_use() {
+	local dir
+	if has_kernel "$(uname -r)" || [ -e "/lib/modules/$(uname -r)/build/Makefile" ]; then
+		uname -r
+		return
+	fi
+	for dir in /lib/modules/*/kernel; do
+		[ ! -d "$dir" ] || basename "${dir%/kernel}"
+	done | sort -V | tail -n 1
+}
+
+# What the kernel in use is in a message.
+kernel_role() { # KERNEL
+	[ "$1" = "$(uname -r)" ] && echo "the running kernel" || echo "this system's newest kernel"
+}
+
+# Prints the end of the names of the packages that follow a kernel's updates: amd64,
+# cloud-amd64 or rt-amd64; for the second kernel of a release, such as Debian 12's
+# 6.12, 6.12-amd64 and so on.
 kernel_flavour() {
+	local flavour series
 	case $1 in
-	*-cloud-amd64) echo cloud-amd64 ;;
-	*-rt-amd64) echo rt-amd64 ;;
-	*) echo amd64 ;;
+	*-cloud-amd64) flavour=cloud-amd64 ;;
+	*-rt-amd64) flavour=rt-amd64 ;;
+	*) flavour=amd64 ;;
 	esac
+	series=$(cut -d. -f1,2 <<<"$1")-$flavour
+	[ -z "$(candidate "linux-headers-$series")" ] || flavour=$series
+	printf '%s\n' "$flavour"
 }
 
 # Prints how the kernel KERNEL, for which no headers are installed, gets modules.
-# COMMAND builds them. Debian's archive drops a kernel's packages some time after
-# its update.
+# COMMAND builds them. KERNEL is empty if this system has no kernel. Debian's archive
+# drops a kernel's packages some time after its update.
 headers_advice() { # KERNEL COMMAND
 	local flavour
+	[ -n "$1" ] || { printf 'apt install linux-headers-amd64, then %s\n' "$2"; return; }
 	flavour=$(kernel_flavour "$1")
 	if [ -n "$(candidate "linux-headers-$1")" ]; then
 		printf 'apt install linux-headers-%s, then %s\n' "$1" "$2"

@@ -186,8 +186,8 @@ lttng_drop_gone_kernels() {
 }
 
 lttng_install() {
-	local release dir running complete=
-	running=$(uname -r)
+	local release dir in_use complete=
+	in_use=$(kernel_in_use)
 	lttng_drop_gone_kernels
 	for release in $(kernels_with_headers); do
 		lttng_supported "$release" || continue
@@ -210,16 +210,16 @@ lttng_install() {
 	done
 	[ -n "$complete" ] ||
 		die "no headers of a kernel that kunwind supports:" \
-			"$(headers_advice "$running" "scripts/setup lttng")"
+			"$(headers_advice "$in_use" "scripts/setup lttng")"
 	say "LTTng's modules are installed for:$complete"
 	for release in $complete; do
 		[ ! -s "/lib/modules/$release/updates/lttng/left-out" ] ||
 			say "  without these, which do not compile for $release: $(cat "/lib/modules/$release/updates/lttng/left-out")"
 	done
-	if [[ " $complete " != *" $running "* ]]; then
-		! has_kernel "$running" ||
-			die "not for the running kernel $running: $(headers_advice "$running" "scripts/setup lttng")"
-		say "Next: boot one of these kernels; $running, which runs, is not one of this system's"
+	if [ -n "$in_use" ] && [[ "$complete " != *" $in_use "* ]]; then
+		die "not for $(kernel_role "$in_use") $in_use: $(headers_advice "$in_use" "scripts/setup lttng")"
+	elif [ "$in_use" != "$(uname -r)" ]; then
+		say "Next: boot one of these kernels; $(uname -r), which runs, is not one of this system's"
 	elif [ -z "$(dkms_versions kunwind)" ]; then
 		say "Next: make install"
 	else

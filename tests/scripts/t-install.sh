@@ -106,13 +106,30 @@ for flavour in cloud rt; do
 	says 1 ".*apt install linux-image-$flavour-amd64 linux-headers-$flavour-amd64, boot the newest kernel, then make install" \
 		"$flavour kernel: the packages of its flavour"
 done
+machine 6.12.9+deb12-amd64 6.12.9+deb12-amd64+own 6.1.0-9-amd64+own+headers
+archive linux-headers-amd64 linux-headers-6.12-amd64
+says 1 '.*apt install linux-image-6.12-amd64 linux-headers-6.12-amd64, boot the newest kernel, then make install' \
+	"the release's second kernel: the packages of that one"
 machine 6.1.0-9-amd64 6.1.0-9-amd64+own
 says 1 '.*apt update; apt install linux-headers-6.1.0-9-amd64\), then make install' "apt has no lists: apt update"
-machine 6.18.44-other 6.1.0-9-amd64+own+headers 6.1.0-10-amd64+headers
+machine 6.18.44-other 6.1.0-9-amd64+own+headers 6.1.0-10-amd64+headers 6.1.0-11-amd64+own
+says 1 "no module for this system's newest kernel 6.1.0-11-amd64 \(it was built for 6.1.0-9-amd64 6.1.0-10-amd64\): .*" \
+	"chroot whose newest kernel has no headers"
+machine 6.18.44-other 6.1.0-10-amd64+own+headers 6.1.0-9-amd64+own+headers 6.1.0-11-rt-amd64+headers
 says 0 "Next: boot one of 6.1.0-9-amd64 6.1.0-10-amd64; 6.18.44-other, which runs, is not one of this system's kernels. Then: modprobe kunwind; kunwind doctor" \
-	"container or chroot: the kernels to boot, in the order of their versions"
+	"chroot: the kernels to boot, in the order of their versions, without those that are not there"
+machine 6.18.44-other 6.1.0-9-amd64+headers 6.1.0-11-rt-amd64+headers
+says 0 "Next: boot one of 6.1.0-9-amd64 6.1.0-11-rt-amd64; .*" "container that has headers only: their kernels"
+machine 6.1.0-9-amd64 6.1.0-9-amd64+headers
+says 0 "Next: modprobe kunwind; kunwind doctor" "container with the headers of the running kernel"
 machine 6.18.44-other
-says 1 'no module was built, because no headers .*: apt install linux-headers-amd64, then make install' "... without headers: which ones"
+says 1 'no module was built, because no headers .*: apt install linux-headers-amd64, then make install' "container without headers: which ones"
+machine 6.18.44-cloud-amd64
+says 1 'no module was built, because no headers .*: apt install linux-headers-amd64, then make install' "... also if the other system is a cloud's"
+machine 6.18.44-other 6.1.0-9-cloud-amd64+own
+archive linux-headers-6.1.0-9-cloud-amd64 linux-headers-amd64
+says 1 "no module for this system's newest kernel 6.1.0-9-cloud-amd64: apt install linux-headers-6.1.0-9-cloud-amd64, then make install" \
+	"chroot without headers: those of its own kernel"
 machine 5.10.0-1-amd64 5.10.0-1-amd64+own+headers 6.1.0-9-amd64+headers
 says 1 '.*does not support the running kernel 5.10.0-1-amd64 \(it was built for 6.1.0-9-amd64\): .*' "unsupported running kernel"
 machine 6.1.0-9-amd64 6.1.0-9-amd64+own+headers 6.1.0-8-broken+headers
@@ -123,6 +140,17 @@ command -v dkms >/dev/null || {
 	says 1 '.*DKMS is not installed.*: apt install dkms linux-headers-amd64, then make install' "without DKMS"
 }
 mv "$work/no-dkms" "$work/bin/dkms"
+
+# "make install" itself, as far as the modules go: its last line, and its status
+make_install() { make install-modules DESTDIR= >"$work/out" 2>&1; status=$?; last=$(tail -n 1 "$work/out"); }
+machine 6.1.0-9-amd64 6.1.0-9-amd64+own
+archive linux-headers-6.1.0-9-amd64
+make_install
+like "$status $last" '^2 Makefile:[0-9]*: \*\*\* no module for the running kernel 6.1.0-9-amd64: apt install linux-headers-6.1.0-9-amd64, then make install\.' \
+	"make fails, and the advice is in its last line"
+machine 6.1.0-9-amd64 6.1.0-9-amd64+own+headers
+make_install
+is "$status $last" "0 Next: modprobe kunwind; kunwind doctor" "an earlier failure is forgotten"
 
 machine 6.1.0-9-amd64 6.1.0-9-amd64+own+headers
 mkdir -p /lib/modules/6.1.0-9-amd64/updates/lttng && touch /lib/modules/6.1.0-9-amd64/updates/lttng/lttng-tracer.ko
@@ -237,6 +265,14 @@ like "$status $last" "^1 .*not for the running kernel 6.1.0-9-amd64: .*then scri
 machine 6.18.44-other 6.1.0-10-amd64+own+headers
 setup lttng
 like "$status $last" "^0 Next: boot one of these kernels; 6.18.44-other, which runs, is not" "container or chroot: setup lttng says what to boot"
+machine 6.18.44-other 6.1.0-10-amd64+headers 6.1.0-9-cloud-amd64+own
+archive linux-headers-cloud-amd64
+setup lttng
+like "$status $last" "^1 .*not for this system's newest kernel 6.1.0-9-cloud-amd64: .*linux-headers-cloud-amd64, boot" \
+	"chroot whose kernel has no headers: setup lttng fails, and says how to get them"
+machine 6.18.44-other
+setup lttng
+like "$status $last" "^1 .*: apt install linux-headers-amd64, then scripts/setup lttng" "container without headers: setup lttng names them"
 echo half-configured >"$work/lttng-package"
 setup lttng
 like "$status $last" "^1 .*apt purge lttng-modules-dkms, then scripts/setup lttng" "Debian's package that did not compile: setup lttng says how to remove it"
