@@ -122,6 +122,8 @@ lttng_install_one() { # RELEASE DIRECTORY-IN-CACHE
 			as_root tar -C "$source" --no-same-owner -xf -
 		as_root chmod -R a+rX "$source"
 	fi
+	# Of 240 MB in the cache, 20 are left.
+	find "$dir/src" -type f \( -name '*.o' -o -name '*.ko' -o -name '*.mod' -o -name '*.mod.c' -o -name '.*.cmd' \) -delete
 }
 
 # Has DKMS build what it has not built for this kernel. DKMS did so when the kernel

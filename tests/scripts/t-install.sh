@@ -265,6 +265,7 @@ like "$status $last" "^1 .*not for the running kernel 6.1.0-9-amd64: .*then scri
 machine 6.18.44-other 6.1.0-10-amd64+own+headers
 setup lttng
 like "$status $last" "^0 Next: boot one of these kernels; 6.18.44-other, which runs, is not" "container or chroot: setup lttng says what to boot"
+is "$(ls "$KUNWIND_CACHE/lttng-modules/6.1.0-10-amd64/src" | xargs)" "a.c dkms.conf" "objects of the build do not stay in the cache"
 machine 6.18.44-other 6.1.0-10-amd64+headers 6.1.0-9-cloud-amd64+own
 archive linux-headers-cloud-amd64
 setup lttng

@@ -9,7 +9,8 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/vm/lib/tap.sh
 . scripts/lib.sh
 
-built=$(ls -1d "$KUNWIND_CACHE"/lttng-modules/*/src/src/Module.symvers 2>/dev/null | head -n 1)
+built=$(ls -1d "$KUNWIND_CACHE"/lttng-modules/*/src/src/lttng-tracer.ko 2>/dev/null | head -n 1)
+built=${built:+${built%/*}/Module.symvers}
 [ -n "$built" ] || { echo "1..0 # SKIP no LTTng modules in the cache (scripts/setup vm)"; exit 0; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
