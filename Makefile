@@ -52,8 +52,11 @@ try-modules:
 	@mkdir -p build; $(RM) build/no-modules
 	@scripts/install-modules install "$(DESTDIR)" "$(VERSION)" build/no-modules
 
+# Also removes PREFIX if it is empty, except a directory of a package or the user's home.
 uninstall-user:
 	for part in $(PARTS); do $(MAKE) -C $$part uninstall || exit 1; done
+	@[ "$(PREFIX)" = "$$HOME" ] || dpkg-query -S "$(PREFIX)" >/dev/null 2>&1 || \
+		rmdir "$(DESTDIR)$(PREFIX)" 2>/dev/null || :
 
 uninstall: uninstall-user
 	@scripts/install-modules uninstall "$(DESTDIR)" "$(VERSION)"

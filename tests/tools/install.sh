@@ -74,7 +74,10 @@ like "$(cat "$work/log")" "udev rule is not installed" "a line reports the missi
 like "$(cat "$work/log")" "BABELTRACE_PLUGIN_PATH=$prefix/lib" "a line reports where babeltrace2 finds the plug-in"
 is "$(find "$prefix" -type l -lname '*/*')" "" "links stay in their directory"
 check "uninstall-user succeeds" run uninstall-user PREFIX="$prefix"
-is "$(find "$prefix" -mindepth 1)" "" "uninstall-user leaves no file or directory below PREFIX"
+is "$(ls "$work/own")" "" "uninstall-user leaves no file or directory, and not PREFIX itself"
+mkdir "$prefix" && chown --reference="$tree" "$prefix"
+HOME=$prefix run uninstall-user PREFIX="$prefix"
+is "$(ls "$work/own")" prefix "PREFIX is the user's home: it stays, also if it is empty"
 
 mkdir -p "$prefix/bin" "$prefix/share/kunwind" && touch "$prefix/bin/other" "$prefix/share/kunwind/other"
 chown -R --reference="$tree" "$prefix"
@@ -95,7 +98,11 @@ is "$(outside)" "" "all files are below DESTDIR"
 is "$(files_in "$prefix/stage/opt/kunwind")" "$files" "the files below DESTDIR/PREFIX are those without DESTDIR"
 is "$(cd "$prefix/stage" && find . ! -type d ! -path './opt/kunwind/*')" "" "no file is between DESTDIR and PREFIX"
 run uninstall-user DESTDIR="$prefix/stage" PREFIX=/opt/kunwind
-is "$(cd "$prefix/stage/opt/kunwind" && find . -mindepth 1)" "" "uninstall-user leaves nothing below DESTDIR/PREFIX"
+is "$(ls "$prefix/stage/opt")" "" "uninstall-user leaves nothing in DESTDIR/PREFIX, and not this directory"
+mkdir -p "$prefix/stage/usr/lib" && chown -R --reference="$tree" "$prefix/stage/usr"
+run uninstall-user DESTDIR="$prefix/stage" PREFIX=/usr/lib
+is "$(ls "$prefix/stage/usr")" lib "a PREFIX that a package owns stays"
+rm -rf "$prefix/stage"
 
 check "install-user for a system prefix succeeds" run install-user DESTDIR="$prefix/stage" PREFIX=/usr/local
 files=$(files_in "$prefix/stage")
