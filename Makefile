@@ -39,6 +39,7 @@ tools: lib
 # or later. With DESTDIR, copies the files below it; no module is built or
 # loaded. install-user needs no root if PREFIX is a directory of the user: then
 # all its files are below PREFIX, without the udev rule.
+install install-user: export WERROR :=
 install: lib tools install-user install-modules
 
 install-user:

@@ -10,7 +10,9 @@ PREFIX    ?= /usr/local
 DESTDIR   ?=
 CC        ?= cc
 CFLAGS    ?= -O2 -g
-WARN      := -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -Wmissing-prototypes
+# empty for an installation: another compiler may have other warnings
+WERROR    ?= -Werror
+WARN      := -std=gnu11 -D_GNU_SOURCE -Wall -Wextra $(WERROR) -Wmissing-prototypes
 INSTALL   ?= install
 PKG_CONFIG ?= pkg-config
 

@@ -33,7 +33,12 @@ files_in() { (cd "$1" && find . ! -type d | sort); }
 # Prints files outside PREFIX that are no part of the copied tree.
 outside() { (cd "$work" && find . -path ./tree -prune -o -path ./own/prefix -prune -o ! -type d ! -path ./log -print); }
 
-check "install-user succeeds as a normal user" run install-user PREFIX="$prefix"
+# a warning of a newer compiler
+warning='static int never_called(void) { return 0; }'
+echo "$warning" | tee -a "$tree/libkunwind/control/kunwind.c" "$tree/libkunwind/symbolize/find.c" "$tree/tools/main.c" \
+	"$tree/tools/babeltrace2/plugin.c" >/dev/null
+like "$(run lib | grep never_called)" "error: .never_called." "make lib: a warning is an error"
+check "install-user succeeds as a normal user, in spite of warnings" run install-user PREFIX="$prefix"
 is "$(outside)" "" "all files are below PREFIX"
 files=$(files_in "$prefix")
 for file in bin/kunwind bin/lttng lib/libkunwind.so libexec/kunwind/kunwind-show share/man/man1/kunwind.1 \
