@@ -184,7 +184,7 @@ help:
 	@echo '            LTTng (makes root file systems first: 10 min each, as root)'
 	@echo 'check-install  install kunwind in clean root file systems of these releases, word by word as'
 	@echo '            README.md says, trace a program there in a VM, and remove kunwind (as root; some'
-	@echo '            20 min each); RELEASES=trixie: only there'
+	@echo '            30 min each); RELEASES=trixie: only there'
 	@echo "check-rt    run the VM tests on Debian's PREEMPT_RT kernel; RELEASE: on that of trixie or"
 	@echo '            sid; FILES: only these'
 	@echo 'check-corpus  compare every row of every ELF file below DIRS (/usr) with libdw;'
