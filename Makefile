@@ -25,7 +25,7 @@ PARTS := $(foreach part,libkunwind tools,$(if $(wildcard $(part)/Makefile),$(par
 all: modules lib tools
 
 modules:
-	@test -n "$(KDIR)" || { echo "make modules: no kernel headers in /lib/modules or /usr/src: apt install linux-headers-amd64, or set KDIR" >&2; exit 1; }
+	$(if $(KDIR),,$(error no kernel headers in /lib/modules or /usr/src: apt install linux-headers-amd64, or set KDIR))
 	+@scripts/build-modules "$(KDIR)" W=1 modules
 
 lib:

@@ -180,6 +180,8 @@ mkdir -p /usr/src/linux-headers-6.1.0-{9,10}{,-rt,-cloud}-amd64
 is "$(headers)" /usr/src/linux-headers-6.1.0-10-amd64 "make modules: the newest headers, not -rt or -cloud"
 rm -r /usr/src/linux-headers-6.1.0-{9,10}-amd64
 is "$(headers)" /usr/src/linux-headers-6.1.0-10-rt-amd64 "make modules: others only if there is nothing else"
+rm -r /usr/src/*
+like "$(make modules 2>&1 | tail -n 1)" "no kernel headers .*: apt install linux-headers-amd64, or set KDIR" "make modules: without any, the last line names them"
 echo 'modules: ; echo "$(M)" >$(M)/kmod/kunwind.ko; touch $(M)/kmod/a.o' >"$work/src/Makefile"
 for tree in "$work/plain" "$work/a clone  of it"; do
 	mkdir -p "$tree/kmod" "$tree/scripts"
