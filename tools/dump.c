@@ -209,7 +209,8 @@ static void print_narrow(const struct dump *dump, struct kunwind_rule rule, u8 k
 
 	column(dump, COLUMN_CFA);
 	if (kind == KUNWIND_RULE_DEREF)
-		printf("*(%s%+d)", reg, rule.off);
+		printf(kunwind_deref_add(rule) ? "*(%s%+d)+%u" : "*(%s%+d)", reg,
+		       kunwind_deref_off(rule), kunwind_deref_add(rule));
 	else if (kind == KUNWIND_RULE_PLT)
 		printf("rsp+8+8*((rip&15)>=%d)", rule.off);
 	else

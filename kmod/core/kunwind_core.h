@@ -60,7 +60,7 @@ enum kunwind_rule_kind {
 	KUNWIND_RULE_NONE = 0,	/* no CFI covers the address */
 	KUNWIND_RULE_END,	/* return address undefined: outermost frame */
 	KUNWIND_RULE_CFA,	/* CFA = reg + off;     ra = *(CFA - 8) */
-	KUNWIND_RULE_DEREF,	/* CFA = *(reg + off);  ra = *(CFA - 8) */
+	KUNWIND_RULE_DEREF,	/* CFA = *(reg + kunwind_deref_off()) + kunwind_deref_add(); the same */
 	KUNWIND_RULE_PLT,	/* CFA = rsp + 8 + ((rip & 15) >= off ? 8 : 0); ra = *(CFA - 8) */
 	KUNWIND_RULE_FULL,	/* all other rows: off is the index of a struct kunwind_full_rule */
 };
@@ -73,7 +73,7 @@ enum kunwind_rbp_how {
 };
 
 struct kunwind_rule {
-	s32 off;		/* bytes, threshold or index, by kind */
+	s32 off;		/* bytes, threshold or index, by kind; KUNWIND_RULE_DEREF: see below */
 	s16 rbp;		/* bytes from the CFA, with KUNWIND_RBP_SAVED */
 	u8 kind;		/* low 4 bits: enum kunwind_rule_kind; bits 4-5:
 				 * enum kunwind_rbp_how; bit 6: KUNWIND_RULE_SIGNAL. Only
@@ -84,9 +84,23 @@ struct kunwind_rule {
 #define KUNWIND_RULE_KIND	0x0f
 #define KUNWIND_RULE_RBP_SHIFT	4
 #define KUNWIND_RULE_SIGNAL	0x40	/* augmentation S: a signal interrupted the caller */
-#define KUNWIND_RULE_CODE	0x10	/* with KUNWIND_RULE_CFA: the row was made from code (augmentation
+#define KUNWIND_RULE_CODE	0x10	/* with _CFA and _DEREF: the row was made from code (augmentation
 					 * K). The return address must follow a call. Callee-saved
 					 * registers other than rbp are unknown in the caller */
+
+/* KUNWIND_RULE_DEREF: bits 8-31 of off are bytes from the register, bits 0-7 words that are added. */
+#define KUNWIND_DEREF_OFFS	(1 << 23)	/* bytes in either direction */
+#define KUNWIND_DEREF_ADDS	(8 << 8)	/* bytes */
+
+static inline s32 kunwind_deref_off(struct kunwind_rule rule)
+{
+	return rule.off >> 8;
+}
+
+static inline u32 kunwind_deref_add(struct kunwind_rule rule)
+{
+	return 8 * (u8)rule.off;
+}
 
 /*
  * A full rule is the rule of a row that eight bytes cannot express. It is a

@@ -148,6 +148,9 @@ static const struct program_case programs[] = {
 	/* breg7 24; deref; plus_uconst 8 */
 	{ "def_cfa_expression, any", USUAL, "41 0f 05 77 18 06 23 08 86 02", 0,
 	  "0 rsp+8 s c-8; 1 exp:7718062308 c-16 c-8" },
+	/* breg7 24; deref; plus_uconst 1024 */
+	{ "def_cfa_expression, above a word", USUAL, "41 0f 06 77 18 06 23 80 08 86 02", 0,
+	  "0 rsp+8 s c-8; 1 exp:771806238008 c-16 c-8" },
 	/* libgcrypt does this; all unwinders remember the offset */
 	{ "def_cfa_register after an expression", USUAL, "0e 38 0f 05 77 18 06 23 08 41 0d 06", 0,
 	  "0 exp:7718062308 s c-8; 1 rbp+56 s c-8" },

@@ -28,12 +28,16 @@ static struct kunwind_written_row random_row(void)
 	};
 	static struct kunwind_written_row row;
 
-	/* Often only the place of rbp changes. */
+	/* Often only the place of rbp changes, or only the added number. */
 	if (row.how == KUNWIND_WRITTEN_CFA && row.rbp == KUNWIND_RBP_SAVED && random_below(2)) {
 		row.rbp_at = 16 << random_below(8);
 		return row;
 	}
-	row = (struct kunwind_written_row){ .how = random_below(5) };
+	if (row.how == KUNWIND_WRITTEN_DEREF && random_below(2)) {
+		row.add = random_below(KUNWIND_DEREF_ADDS) & ~7;
+		return row;
+	}
+	row = (struct kunwind_written_row){ .how = random_below(6) };
 	switch (row.how) {
 	case KUNWIND_WRITTEN_EXPR:
 		row.exprs = &exprs;
@@ -45,6 +49,13 @@ static struct kunwind_written_row random_row(void)
 		row.rbp = KUNWIND_RBP_SAME;
 		break;
 	case KUNWIND_WRITTEN_NONE:
+		break;
+	case KUNWIND_WRITTEN_DEREF:
+		row.reg = random_below(16);
+		row.off = (s32)random_below(2 * KUNWIND_DEREF_OFFS) - KUNWIND_DEREF_OFFS;
+		row.add = random_below(KUNWIND_DEREF_ADDS) & ~7;
+		row.rbp = random_below(2) ? KUNWIND_RBP_SAVED : KUNWIND_RBP_UNKNOWN;
+		row.rbp_at = row.rbp == KUNWIND_RBP_SAVED ? 16 << random_below(8) : 0;
 		break;
 	default:
 		row.how = KUNWIND_WRITTEN_CFA;
@@ -74,9 +85,16 @@ static bool same(const struct kunwind_written_row *row, struct kunwind_rule rule
 		return (rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_END;
 	case KUNWIND_WRITTEN_EXPR:
 		return (rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_FULL;
+	case KUNWIND_WRITTEN_DEREF:
+		if ((rule.kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_DEREF ||
+		    kunwind_deref_off(rule) != row->off || kunwind_deref_add(rule) != row->add)
+			return false;
+		break;
+	default:
+		if ((rule.kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_CFA || rule.off != row->off)
+			return false;
 	}
-	return (rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_CFA && rule.reg == row->reg &&
-	       rule.off == (s32)row->off && (rule.kind >> KUNWIND_RULE_RBP_SHIFT & 3) == row->rbp &&
+	return rule.reg == row->reg && (rule.kind >> KUNWIND_RULE_RBP_SHIFT & 3) == row->rbp &&
 	       rule.rbp == -(s32)row->rbp_at;
 }
 
@@ -110,7 +128,7 @@ static void test_random(void)
 	tap_ok(!w.full && count.size == w.size, "a writer without memory counts the same bytes");
 	section.data = out;
 	section.size = w.size;
-	if (!tap_ok(!kunwind_table_build(&section, 0, 1 << 20, NULL, NULL, &table) && hows == 15,
+	if (!tap_ok(!kunwind_table_build(&section, 0, 1 << 20, NULL, NULL, &table) && hows == 31,
 		    "rows of all forms compile"))
 		return;
 	for (i = 0; i < NR; i++) {

@@ -8,8 +8,9 @@
  * table of its CFI, address by address. Compilers know where the CFA is, so where the
  * two differ, the rows from code are wrong. Exceptions: .init and .fini, whose CFI does
  * not know what the C library's crti.o pushes, are not compared. Nor are addresses
- * where one rule counts from rbp and the other from rsp. A row says that rbp is
- * the caller's, where CFI says that it was saved: both may hold.
+ * where one rule counts from rbp and the other from rsp. Of a full rule, only the CFA is
+ * compared. A row says that rbp is the caller's, where CFI says that it was saved: both may
+ * hold.
  *
  * Prints for each file: name, bytes with a rule by CFI, percent of these that have a row from
  * code, bytes whose CFA is wrong, bytes whose rbp is wrong, and the first wrong address;
@@ -18,12 +19,15 @@
 #include <elf.h>
 
 #include "object.h"
+#include "../../kmod/core/cfi/expr.h"
 #include "../../kmod/core/rows/code.h"
 
 struct rows {
+	const struct kunwind_table *table;
 	struct row {
 		u64 at;
 		struct kunwind_rule rule;
+		bool full; /* the rule has only the CFA of a full rule */
 	} *row;
 	size_t nr, room;
 };
@@ -37,15 +41,35 @@ static int read_at(void *file, u64 off, void *buf, size_t len)
 	return pread(*(int *)file, buf, len, off) == (ssize_t)len ? 0 : -1;
 }
 
+/* The CFA of a full rule, as a rule of another kind, or KUNWIND_RULE_FULL. */
+static struct kunwind_rule cfa_of(const struct kunwind_table *table, struct kunwind_rule rule)
+{
+	const struct kunwind_full_rule *full = kunwind_table_full_rule(table, rule.off);
+	const struct kunwind_full_rule_entry *cfa = (const void *)(full + 1);
+	struct kunwind_expr_info info;
+	const u8 *expr;
+	u16 len;
+
+	if (cfa->how == KUNWIND_HOW_REG)
+		return (struct kunwind_rule){ .kind = KUNWIND_RULE_CFA, .reg = cfa->source, .off = cfa->off };
+	expr = cfa->how == KUNWIND_HOW_EXPR ? kunwind_table_expr(table, cfa->off, &len) : NULL;
+	if (expr && !kunwind_expr_check(expr, len, false, false, &info) && info.shape == KUNWIND_EXPR_DEREF)
+		return (struct kunwind_rule){ .kind = KUNWIND_RULE_DEREF, .reg = info.reg, .off = info.off };
+	return rule;
+}
+
 static int add(void *data, u64 addr, struct kunwind_rule rule)
 {
+	const bool full = (rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_FULL;
 	struct rows *rows = data;
 
 	if (rows->nr == rows->room) {
 		rows->room = rows->room ? 2 * rows->room : 1024;
 		rows->row = realloc(rows->row, rows->room * sizeof(*rows->row));
 	}
-	rows->row[rows->nr++] = (struct row){ addr, rule };
+	if (full)
+		rule = cfa_of(rows->table, rule);
+	rows->row[rows->nr++] = (struct row){ addr, rule, full };
 	return 0;
 }
 
@@ -56,6 +80,7 @@ static struct rows rows_of(const struct kunwind_section *section)
 
 	if (kunwind_table_build(section, 0, 1UL << 30, NULL, NULL, &table))
 		return rows;
+	rows.table = table;
 	kunwind_table_for_each(table, add, &rows);
 	kunwind_table_free(table);
 	return rows;
@@ -67,8 +92,9 @@ static u8 rbp_of(struct kunwind_rule rule)
 }
 
 /* Both rules hold for @len bytes from @at on. */
-static void compare(struct result *r, u64 at, u64 len, struct kunwind_rule cfi, struct kunwind_rule code)
+static void compare(struct result *r, u64 at, u64 len, const struct row *by_cfi, struct kunwind_rule code)
 {
+	const struct kunwind_rule cfi = by_cfi->rule;
 	const u8 how = rbp_of(code);
 	bool wrong, wrong_rbp;
 
@@ -79,11 +105,13 @@ static void compare(struct result *r, u64 at, u64 len, struct kunwind_rule cfi, 
 		return;
 	r->covered += len;
 	code.reg &= ~KUNWIND_RULE_CODE;
-	if ((cfi.kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_CFA || cfi.reg != code.reg)
+	if ((cfi.kind & KUNWIND_RULE_KIND) != (code.kind & KUNWIND_RULE_KIND) ||
+	    (cfi.reg & 15) != (code.reg & 15))
 		return;
-	wrong = cfi.off != code.off;
-	wrong_rbp = (how == KUNWIND_RBP_SAVED && rbp_of(cfi) == how && cfi.rbp != code.rbp) ||
-		    (how == KUNWIND_RBP_SAME && rbp_of(cfi) == KUNWIND_RBP_UNKNOWN);
+	wrong = cfi.off != code.off || cfi.reg != code.reg;
+	wrong_rbp = !by_cfi->full &&
+		    ((how == KUNWIND_RBP_SAVED && rbp_of(cfi) == how && cfi.rbp != code.rbp) ||
+		     (how == KUNWIND_RBP_SAME && rbp_of(cfi) == KUNWIND_RBP_UNKNOWN));
 	r->wrong += wrong ? len : 0;
 	r->wrong_rbp += wrong_rbp ? len : 0;
 	if ((wrong || wrong_rbp) && !r->first)
@@ -92,7 +120,8 @@ static void compare(struct result *r, u64 at, u64 len, struct kunwind_rule cfi, 
 
 static struct result compare_all(const struct rows *cfi, const struct rows *code, u64 lo, u64 hi)
 {
-	struct kunwind_rule first = { 0 }, second = { 0 };
+	struct kunwind_rule second = { 0 };
+	struct row first = { 0 };
 	struct result r = { 0 };
 	size_t i = 0, j = 0;
 	u64 at = lo;
@@ -103,10 +132,10 @@ static struct result compare_all(const struct rows *cfi, const struct rows *code
 		const u64 next = next_i < next_j ? next_i : next_j;
 
 		if (next > at && at >= lo && next <= hi)
-			compare(&r, at, next - at, first, second);
+			compare(&r, at, next - at, &first, second);
 		at = next;
 		if (next_i == next)
-			first = cfi->row[i++].rule;
+			first = cfi->row[i++];
 		if (next_j == next)
 			second = code->row[j++].rule;
 	}

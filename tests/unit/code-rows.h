@@ -4,7 +4,8 @@
  *
  * A row is "address:register+offset": the place of the CFA from this address on; "-": none.
  * ",-16" is the place of the caller's rbp below the CFA, ",?" a caller's rbp that is not
- * known. Addresses count from AT, in hexadecimal digits.
+ * known. "*register+offset+number": the CFA is number bytes above what this word says.
+ * Addresses count from AT, in hexadecimal digits.
  */
 #ifndef _TEST_CODE_ROWS_H
 #define _TEST_CODE_ROWS_H
@@ -25,7 +26,9 @@ static char text[1 << 16], *end;
 
 static int add(void *data, u64 addr, struct kunwind_rule rule)
 {
-	static const char *const regs[] = { "rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp" };
+	static const char *const regs[] = { "rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp",
+					    "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15" };
+	const bool deref = (rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_DEREF;
 
 	(void)data;
 	end += sprintf(end, "%s%llx:", end == text ? "" : " ", (unsigned long long)(addr - AT));
@@ -33,8 +36,11 @@ static int add(void *data, u64 addr, struct kunwind_rule rule)
 		end += sprintf(end, "-");
 		return 0;
 	}
-	end += sprintf(end, "%s%+d%s", regs[rule.reg & 7], rule.off,
+	end += sprintf(end, "%s%s%+d%s", deref ? "*" : "", regs[rule.reg & 15],
+		       deref ? kunwind_deref_off(rule) : rule.off,
 		       rule.reg & KUNWIND_RULE_CODE ? "" : "(no code)");
+	if (deref)
+		end += sprintf(end, "%+d", kunwind_deref_add(rule));
 	if ((rule.kind >> KUNWIND_RULE_RBP_SHIFT & 3) == KUNWIND_RBP_SAVED)
 		end += sprintf(end, ",%d", rule.rbp);
 	else if ((rule.kind >> KUNWIND_RULE_RBP_SHIFT & 3) == KUNWIND_RBP_UNKNOWN)

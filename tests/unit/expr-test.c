@@ -230,7 +230,7 @@ static void test_shapes(void)
 
 	eh_hex(&eh, "76 78 06");
 	tap_ok(!kunwind_expr_check(eh.data, eh.size, false, false, &info) &&
-	       info.shape == KUNWIND_EXPR_DEREF && info.reg == KUNWIND_RBP && info.off == -8 &&
+	       info.shape == KUNWIND_EXPR_DEREF && info.reg == KUNWIND_RBP && info.off == -8 * 256 &&
 	       info.regs == KUNWIND_REG(KUNWIND_RBP), "shape: *(rbp - 8)");
 	tap_ok(!kunwind_expr_check(eh.data, eh.size, true, false, &info) &&
 	       info.shape == KUNWIND_EXPR_ANY, "shape: none if the CFA is pushed first");

@@ -66,6 +66,9 @@ static const struct form forms[] = {
 	{ "a word of the stack", "0f 03 76 78 06", KUNWIND_RBP, 29, ALL_SAME, false },
 	{ "a word of the stack, rbp saved", "0f 03 76 78 06 86 03", KUNWIND_RBP, 29,
 	  { AT(27), SAME, SAME, SAME, SAME, SAME }, false },
+	{ "above a word of the stack", "0f 05 76 78 06 23 08", KUNWIND_RBP, 30, ALL_SAME, false },
+	{ "above a word of the stack, rbp saved", "0f 05 76 78 06 23 38 86 09", KUNWIND_RBP, 36,
+	  { AT(28), SAME, SAME, SAME, SAME, SAME }, false },
 	{ "PLT, before the push", "0f 0b 77 08 80 00 3f 1a 3b 2a 33 24 22", KUNWIND_RSP, 0, ALL_SAME, true },
 	{ "PLT, after the push", "0f 0b 77 08 80 00 3f 1a 30 2a 33 24 22", KUNWIND_RSP, 1, ALL_SAME, true },
 };

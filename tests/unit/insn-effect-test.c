@@ -6,6 +6,7 @@
  *   next, call, branch, jump, any, return, stop, and the distance
  *   add+8	rsp += 8. rbp+8: rsp = rbp + 8. set, moved: as there. Nothing: rsp is kept
  *   =rsp+8	rbp = rsp + 8. store+8, load+8, left, written: as there. Nothing: rbp is kept
+ *   set 13+8	rsp = r13 + 8. loads rsp+8: a register is loaded from the word at rsp + 8
  *   reads 3	the callee-saved registers that are the base of an address, or are copied
  */
 #include "../../kmod/core/x86/insn_effect.h"
@@ -23,11 +24,11 @@ static const struct {
 	{ "pushf", "9c", "next add-8" },
 	{ "push %fs", "0f a0", "next add-8" },
 	{ "push %gs", "0f a8", "next add-8" },
-	{ "pop %rbx", "5b", "next add+8" },
-	{ "pop %rbp", "5d", "next add+8 load+0" },
-	{ "pop %r13", "41 5d", "next add+8" },
-	{ "pop %rsp", "5c", "next set+8" },
-	{ "pop %r12", "41 5c", "next add+8" },
+	{ "pop %rbx", "5b", "next add+8 loads rsp+0" },
+	{ "pop %rbp", "5d", "next add+8 load+0 loads rsp+0" },
+	{ "pop %r13", "41 5d", "next add+8 loads rsp+0" },
+	{ "pop %rsp", "5c", "next set+8 loads rsp+0" },
+	{ "pop %r12", "41 5c", "next add+8 loads rsp+0" },
 	{ "pop (%rax)", "8f 00", "next add+8" },
 	{ "popf", "9d", "next add+8" },
 	{ "pop %fs", "0f a1", "next add+8" },
@@ -42,9 +43,22 @@ static const struct {
 	{ "sub $-2147483648, %rsp", "48 81 ec 00 00 00 80", "next add+2147483647" },
 	{ "add $24, %rsp", "48 83 c4 18", "next add+24" },
 	{ "add $0x1000, %rsp", "48 81 c4 00 10 00 00", "next add+4096" },
+	{ "and $-32, %esp", "83 e4 e0", "next moved" },
+	{ "and $15, %rsp", "48 83 e4 0f", "next moved" },
+	{ "and %rax, %rsp", "48 21 c4", "next moved" },
+	{ "and $-1024, %rsp", "48 81 e4 00 fc ff ff", "next aligned" },
+	{ "mov 16(%rsp), %rsp", "48 8b 64 24 10", "next set loads rsp+16" },
+	{ "mov 16(%rsp), %esp", "8b 64 24 10", "next set" },
+	{ "mov %fs:16(%rsp), %rsi", "64 48 8b 74 24 10", "next" },
+	{ "mov %fs:16(%rbp), %rsi", "64 48 8b 75 10", "next reads 5" },
+	{ "mov 16(%ebp), %rsi", "67 48 8b 75 10", "next reads 5" },
+	{ "mov -8(%rbp), %r10", "4c 8b 55 f8", "next loads rbp-8 reads 5" },
+	{ "mov 8(%r13), %r10", "4d 8b 55 08", "next reads 13" },
+	{ "mov %r10, -8(%rbp)", "4c 89 55 f8", "next reads 5" },
+	{ "lea 8(%eax), %rsp", "67 48 8d 60 08", "next set" },
 	{ "sub $24, %esp", "83 ec 18", "next moved" },
-	{ "and $-16, %rsp", "48 83 e4 f0", "next moved" },
-	{ "and $-32, %rsp", "48 83 e4 e0", "next moved" },
+	{ "and $-16, %rsp", "48 83 e4 f0", "next aligned" },
+	{ "and $-32, %rsp", "48 83 e4 e0", "next aligned" },
 	{ "xor %rsp, %rsp", "48 31 e4", "next moved" },
 	{ "sub %rax, %rsp", "48 29 c4", "next moved" },
 	{ "add %rsp, %rax", "48 01 e0", "next" },
@@ -58,9 +72,9 @@ static const struct {
 	{ "lea 8(%rsp,%rax,8), %rsp", "48 8d 64 c4 08", "next moved" },
 	{ "lea -24(%rbp), %rsp", "48 8d 65 e8", "next rbp-24 reads 5" },
 	{ "lea 8(%rbp,%rax,8), %rsp", "48 8d 64 c5 08", "next moved reads 5" },
-	{ "lea 8(%rip), %rsp", "48 8d 25 08 00 00 00", "next set" },
-	{ "lea 8(%rax), %rsp", "48 8d 60 08", "next set" },
-	{ "lea 8(%r13), %rsp", "49 8d 65 08", "next set reads 13" },
+	{ "lea 8(%rip), %rsp", "48 8d 25 08 00 00 00", "next set+8" },
+	{ "lea 8(%rax), %rsp", "48 8d 60 08", "next set 0+8" },
+	{ "lea 8(%r13), %rsp", "49 8d 65 08", "next set 13+8 reads 13" },
 	{ "lea 8(%rsp), %rbp", "48 8d 6c 24 08", "next =rsp+8" },
 	{ "lea (%rsp), %rbp", "48 8d 2c 24", "next =rsp+0" },
 	{ "lea 8(%rsp,%rax), %rbp", "48 8d 6c 04 08", "next written" },
@@ -71,16 +85,16 @@ static const struct {
 	{ "mov %esp, %ebp", "89 e5", "next written" },
 	{ "mov %ebp, %esp", "89 ec", "next set" },
 	{ "mov %rsp, %r13", "49 89 e5", "next" },
-	{ "mov %r13, %rsp", "4c 89 ec", "next set reads 13" },
-	{ "mov %rax, %rsp", "48 89 c4", "next set" },
+	{ "mov %r13, %rsp", "4c 89 ec", "next set 13 reads 13" },
+	{ "mov %rax, %rsp", "48 89 c4", "next set 0" },
 	{ "mov 8(%rdi), %rsp", "48 8b 67 08", "next set" },
 	{ "mov %rsp, 8(%rdi)", "48 89 67 08", "next" },
 	{ "mov $16, %rsp", "48 c7 c4 10 00 00 00", "next moved" },
 	{ "mov %rbp, 16(%rsp)", "48 89 6c 24 10", "next store+16" },
 	{ "mov %ebp, 16(%rsp)", "89 6c 24 10", "next" },
-	{ "mov 16(%rsp), %rbp", "48 8b 6c 24 10", "next load+16" },
+	{ "mov 16(%rsp), %rbp", "48 8b 6c 24 10", "next load+16 loads rsp+16" },
 	{ "mov 16(%rsp), %ebp", "8b 6c 24 10", "next written" },
-	{ "mov -8(%rsp), %rbp", "48 8b 6c 24 f8", "next load-8" },
+	{ "mov -8(%rsp), %rbp", "48 8b 6c 24 f8", "next load-8 loads rsp-8" },
 	{ "mov 16(%rsp,%rax), %rbp", "48 8b 6c 04 10", "next written" },
 	{ "mov (%rdi), %rbp", "48 8b 2f", "next written" },
 	{ "mov %rdi, %rbp", "48 89 fd", "next written" },
@@ -188,7 +202,8 @@ static const struct {
 static const char *text_of(const struct kunwind_insn_effect *e)
 {
 	static const char *const flow[] = { "next", "call", "branch", "jump", "any", "return", "stop" };
-	static const char *const rsp[] = { " add", " rbp", " set", " moved" };
+	static const char *const rsp[] = { " add", " rbp", " set", " aligned", " moved" };
+	static const char *const loads[] = { "", " loads rsp", " loads rbp" };
 	static const char *const rbp[] = { "", " =rsp", " store", " load", " left", " written" };
 	static char text[128];
 	char *end = text;
@@ -199,11 +214,15 @@ static const char *text_of(const struct kunwind_insn_effect *e)
 		end += sprintf(end, "%+d", e->distance);
 	if (e->rsp || e->off)
 		end += sprintf(end, "%s", rsp[e->rsp]);
+	if (e->rsp == KUNWIND_RSP_SET && e->base != KUNWIND_NO_REG)
+		end += sprintf(end, " %u", e->base);
 	if (e->rsp == KUNWIND_RSP_FROM_RBP || e->off)
 		end += sprintf(end, "%+d", e->off);
 	end += sprintf(end, "%s", rbp[e->rbp]);
 	if (e->rbp >= KUNWIND_RBP_FROM_RSP && e->rbp <= KUNWIND_RBP_LOADED)
 		end += sprintf(end, "%+d", e->at);
+	if (e->loads)
+		end += sprintf(end, "%s%+d", loads[e->loads], e->at);
 	if (e->read)
 		end += sprintf(end, " reads");
 	for (i = 0; i < 16; i++)
@@ -232,11 +251,85 @@ static void test_effect(const char *text, const char *bytes, const char *want)
 		printf("#   got: %s\n", got);
 }
 
+/* Registers other than rsp and rbp that may be written; which one gets rsp + n; what is stored there. */
+static const struct {
+	const char *text, *bytes, *written, *copy;
+} kept[] = {
+	{ "mov %rsp, %rax", "48 89 e0", "0", "copies 0+0" },
+	{ "mov %rsp, %r13", "49 89 e5", "13", "copies 13+0" },
+	{ "mov %rsp, %r13, other form", "4c 8b ec", "13", "copies 13+0" },
+	{ "mov %rsp, %rbp", "48 89 e5", "", "" },
+	{ "mov %esp, %eax", "89 e0", "0", "" },
+	{ "lea 8(%rsp), %r10", "4c 8d 54 24 08", "10", "copies 10+8" },
+	{ "lea 8(%rsp,%rax), %r10", "4c 8d 54 04 08", "10", "" },
+	{ "lea 8(%rsp), %rsp", "48 8d 64 24 08", "", "" },
+	{ "push %rax", "50", "", "stores 0+0" },
+	{ "push %r13", "41 55", "", "stores 13+0" },
+	{ "mov %rax, 16(%rsp)", "48 89 44 24 10", "", "stores 0+16" },
+	{ "mov %eax, 16(%rsp)", "89 44 24 10", "", "" },
+	{ "mov %rax, %fs:(%rsp)", "64 48 89 04 24", "", "" },
+	{ "mov %rax, 16(%rdi)", "48 89 47 10", "", "" },
+	{ "add 16(%rsp), %rax", "48 03 44 24 10", "0", "" },
+	{ "add $0x1000, %eax", "05 00 10 00 00", "0 1 2 3 6 7 11", "" },
+	{ "mul %rcx", "48 f7 e1", "0 1 2 3 6 7 11", "" },
+	{ "neg %rcx", "48 f7 d9", "1", "" },
+	{ "mov $1, %ah", "b4 01", "0 1 2 3", "" },
+	{ "xchg %r8, %rax", "49 90", "all", "" },
+	{ "nop", "90", "", "" },
+	{ "xchg %r9, %rax", "49 91", "0 1 2 3 6 7 9 11", "" },
+	{ "cpuid", "0f a2", "0 1 2 3 6 7 11", "" },
+	{ "syscall", "0f 05", "0 1 2 3 6 7 11", "" },
+	{ "int $0x80", "cd 80", "all", "" },
+	{ "rep movsq", "f3 48 a5", "0 1 2 3 6 7 11", "" },
+	{ "cmpxchg %rcx, (%rdi)", "48 0f b1 0f", "0 1 2 3 6 7 11", "" },
+	{ "pcmpistri $0, %xmm0, %xmm1", "66 0f 3a 63 c8 00", "0 1 2 3 6 7 11", "" },
+	{ "mulx %rax, %rcx, %rdx", "c4 e2 f3 f6 d0", "1 2", "" },
+	{ "addps (%rsp), %xmm0", "0f 58 04 24", "", "" },
+	{ "vmovaps %ymm0, (%rsp)", "c5 fc 29 04 24", "", "" },
+	{ "movq %xmm0, %rax", "66 48 0f 7e c0", "0", "" },
+	{ "test %rax, %rax", "48 85 c0", "", "" },
+	{ "dec %r11", "49 ff cb", "11", "" },
+};
+
+static void test_kept(u32 test)
+{
+	struct kunwind_insn insn;
+	char written[64] = "", copy[64] = "", *end = written;
+	u8 code[32] = { };
+	const char *bytes = kept[test].bytes;
+	u32 nr = 0, i, all = 0;
+	int used;
+	s32 at;
+
+	for (; sscanf(bytes, "%2hhx%n", &code[nr], &used) == 1; bytes += used)
+		nr++;
+	if (!tap_ok(kunwind_insn_decode(code, &insn) && insn.length == nr, "%s: length", kept[test].text))
+		return;
+	for (i = 0; i < 16; i++) {
+		if ((i < 4 || i > 5) && !kunwind_insn_keeps(&insn, i)) {
+			end += sprintf(end, "%s%u", all ? " " : "", i);
+			all++;
+		}
+		if (kunwind_insn_stores(&insn, i, &at))
+			sprintf(copy, "stores %u%+d", i, at);
+	}
+	i = kunwind_insn_copies_rsp(&insn, &at);
+	if (i != KUNWIND_NO_REG)
+		sprintf(copy, "copies %u%+d", i, at);
+	if (all == 14)
+		strcpy(written, "all");
+	if (!tap_ok(!strcmp(written, kept[test].written) && !strcmp(copy, kept[test].copy),
+		    "%s: may write %s; %s", kept[test].text, kept[test].written, kept[test].copy))
+		printf("#   got: %s; %s\n", written, copy);
+}
+
 int main(void)
 {
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++)
 		test_effect(cases[i].text, cases[i].bytes, cases[i].effect);
+	for (i = 0; i < ARRAY_SIZE(kept); i++)
+		test_kept(i);
 	return tap_done();
 }

@@ -135,13 +135,26 @@ int main(void)
 	tap_ok(runs("32 33 14", false) == 2 && runs("31 32 33 17", false) == 2 &&
 	       runs("32 33 16", false) == 2,
 	       "over, rot and swap move the right numbers");
-	shape_is("deref", "76 78 06", false, false, KUNWIND_EXPR_DEREF, -8);
-	shape_is("deref with the greatest offset", "76 ff ff ff ff 07 06", false, false,
-		 KUNWIND_EXPR_DEREF, 0x7fffffff);
+	shape_is("deref", "76 78 06", false, false, KUNWIND_EXPR_DEREF, -8 * 256);
+	shape_is("deref with the greatest offset", "76 ff ff ff 03 06", false, false,
+		 KUNWIND_EXPR_DEREF, 0x7fffff00);
+	shape_is("deref with the least offset", "76 80 80 80 7c 06", false, false,
+		 KUNWIND_EXPR_DEREF, -0x7fffffff - 1);
+	shape_is("deref with an offset that is too small has no shape",
+		 "76 ff ff ff 7b 06", false, false, KUNWIND_EXPR_ANY, 0);
 	shape_is("deref with an offset that is too great has no shape",
-		 "76 80 80 80 80 08 06", false, false, KUNWIND_EXPR_ANY, 0);
+		 "76 80 80 80 04 06", false, false, KUNWIND_EXPR_ANY, 0);
 	shape_is("deref and another operator have no shape",
 		 "76 78 06 96", false, false, KUNWIND_EXPR_ANY, 0);
+	shape_is("deref and an addition", "76 78 06 23 f8 0f", false, false,
+		 KUNWIND_EXPR_DEREF, -8 * 256 + 255);
+	shape_is("deref and a number that is too great",
+		 "76 78 06 23 80 10", false, false, KUNWIND_EXPR_ANY, 0);
+	shape_is("deref and a number that is no multiple of a word",
+		 "76 78 06 23 0c", false, false, KUNWIND_EXPR_ANY, 0);
+	shape_is("deref and two additions", "76 78 06 23 08 23 08", false, false, KUNWIND_EXPR_ANY, 0);
+	shape_is("deref and an addition in 32-bit code",
+		 "75 78 06 23 08", false, true, KUNWIND_EXPR_ANY, 0);
 	shape_is("PLT", "77 08 80 00 3f 1a 3b 2a 33 24 22", false, false, KUNWIND_EXPR_PLT, 11);
 	return tap_done();
 }

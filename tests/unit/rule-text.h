@@ -124,7 +124,7 @@ static inline void rule_text(const struct kunwind_table *table, struct kunwind_r
 	const struct kunwind_full_rule *full;
 	u8 expr[16];
 	char *p = buf;
-	int n;
+	int n, i = 0;
 
 	switch (rule.kind & KUNWIND_RULE_KIND) {
 	case KUNWIND_RULE_NONE:
@@ -138,8 +138,15 @@ static inline void rule_text(const struct kunwind_table *table, struct kunwind_r
 		break;
 	case KUNWIND_RULE_DEREF:
 		expr[0] = KUNWIND_OP_BREG0 + reg_number(i386, rule.reg);
-		n = 1 + sleb_write(expr + 1, rule.off);
+		n = 1 + sleb_write(expr + 1, kunwind_deref_off(rule));
 		expr[n++] = KUNWIND_OP_DEREF;
+		if (kunwind_deref_add(rule)) {
+			expr[n++] = KUNWIND_OP_PLUS_UCONST;
+			do
+				expr[n++] = (kunwind_deref_add(rule) >> 7 * i & 0x7f) |
+					    (!i && kunwind_deref_add(rule) > 0x7f) << 7;
+			while (!i++ && kunwind_deref_add(rule) > 0x7f);
+		}
 		p += sprintf(p, "exp:");
 		p += hex_print(p, expr, n);
 		break;

@@ -202,9 +202,9 @@ static void test_full_rules(void)
 	bool good = true;
 
 	cie = eh_plain_cie(&eh, "0c 07 08 90 01");
-	eh_plain_fde(&eh, cie, TEXT_LO, 0x10, "0f 05 77 18 06 23 08 41 16 06 03 77 90 01");
+	eh_plain_fde(&eh, cie, TEXT_LO, 0x10, "0f 05 77 18 06 23 04 41 16 06 03 77 90 01");
 	/* an equal rule in another function is stored once */
-	eh_plain_fde(&eh, cie, TEXT_LO + 0x10, 0x10, "0f 05 77 18 06 23 08");
+	eh_plain_fde(&eh, cie, TEXT_LO + 0x10, 0x10, "0f 05 77 18 06 23 04");
 	if (!tap_ok(!eh_build(&eh, 0, &table), "full rule: the table is built"))
 		return;
 	rule = kunwind_table_lookup(table, TEXT_LO + 1);

@@ -153,21 +153,27 @@ static enum verdict op_effect(struct kunwind_bytes *b, u8 op, bool initial, bool
 	return op_other(op);
 }
 
-/* DW_OP_breg REG OFF; DW_OP_deref */
+/* DW_OP_breg REG OFF; DW_OP_deref; in 64-bit code maybe DW_OP_plus_uconst ADD */
 static bool shape_deref(const u8 *expr, size_t len, bool i386, struct kunwind_expr_info *info)
 {
 	struct kunwind_bytes b = { .at = expr, .end = expr + len };
 	u8 op = kunwind_bytes_u8(&b);
-	s64 off = kunwind_bytes_sleb(&b);
-
-	u64 reg = kunwind_reg_of(i386, op - KUNWIND_OP_BREG0);
+	const s64 off = kunwind_bytes_sleb(&b);
+	const u64 reg = kunwind_reg_of(i386, op - KUNWIND_OP_BREG0);
+	u64 add = 0;
 
 	if (op < KUNWIND_OP_BREG0 || reg >= KUNWIND_NR_REGS ||
-	    kunwind_bytes_u8(&b) != KUNWIND_OP_DEREF || b.bad || b.at != b.end ||
-	    off != (s32)off)
+	    kunwind_bytes_u8(&b) != KUNWIND_OP_DEREF || b.bad ||
+	    off < -KUNWIND_DEREF_OFFS || off >= KUNWIND_DEREF_OFFS)
+		return false;
+	if (b.at != b.end && (i386 || kunwind_bytes_u8(&b) != KUNWIND_OP_PLUS_UCONST))
+		return false;
+	if (b.at != b.end)
+		add = kunwind_bytes_uleb(&b);
+	if (b.bad || b.at != b.end || add >= KUNWIND_DEREF_ADDS || add & 7)
 		return false;
 	info->reg = reg;
-	info->off = off;
+	info->off = (s32)((u32)off << 8 | (u32)add / 8);
 	return true;
 }
 

@@ -83,7 +83,7 @@ enum kunwind_op {
 /* Forms that a rule can represent without the expression itself. */
 enum kunwind_expr_shape {
 	KUNWIND_EXPR_ANY,
-	KUNWIND_EXPR_DEREF,	/* breg REG OFF; deref */
+	KUNWIND_EXPR_DEREF,	/* breg REG OFF; deref; maybe plus_uconst ADD */
 	KUNWIND_EXPR_PLT,	/* see kunwind_expr_check() */
 };
 
@@ -92,7 +92,7 @@ struct kunwind_expr_info {
 	u8 shape;		/* enum kunwind_expr_shape */
 	bool unknown;		/* not to be evaluated; the other members are then undefined */
 	u8 reg;			/* DEREF */
-	s32 off;		/* DEREF: bytes; PLT: threshold, 0 to 31 */
+	s32 off;		/* DEREF, PLT: as in struct kunwind_rule */
 };
 
 /**

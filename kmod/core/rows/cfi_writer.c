@@ -19,6 +19,9 @@ enum {
 	CFA_DEF = 0x0c,
 	CFA_DEF_EXPRESSION = 0x0f,
 	CFA_VAL_EXPRESSION = 0x16,
+	OP_DEREF = 0x06,
+	OP_PLUS_UCONST = 0x23,
+	OP_BREG0 = 0x70,
 };
 
 static void put(struct kunwind_cfi_writer *w, const void *bytes, u32 len)
@@ -43,6 +46,24 @@ static void put_uleb(struct kunwind_cfi_writer *w, u64 val)
 		put_byte(w, (val & 0x7f) | (val > 0x7f) << 7);
 		val >>= 7;
 	} while (val);
+}
+
+/* In five bytes, whatever the number. */
+static void put_long_sleb(struct kunwind_cfi_writer *w, s32 val)
+{
+	u32 i;
+
+	for (i = 0; i < 5; i++)
+		put_byte(w, ((s64)val >> 7 * i & 0x7f) | (i < 4) << 7);
+}
+
+static u32 uleb_len(u64 val)
+{
+	u32 len = 1;
+
+	while (val >>= 7)
+		len++;
+	return len;
 }
 
 u64 kunwind_cfi_write_cie(struct kunwind_cfi_writer *w, const char *augmentation)
@@ -147,9 +168,27 @@ static void write_exprs(struct kunwind_cfi_writer *w, u64 at, const struct kunwi
 	}
 }
 
+static void write_cfa(struct kunwind_cfi_writer *w, const struct kunwind_written_row *row)
+{
+	if (row->how == KUNWIND_WRITTEN_CFA) {
+		put_byte(w, CFA_DEF);
+		put_byte(w, row->reg);
+		put_uleb(w, row->off);
+		return;
+	}
+	put_byte(w, CFA_DEF_EXPRESSION);
+	put_uleb(w, 8 + uleb_len(row->add));
+	put_byte(w, OP_BREG0 + row->reg);
+	put_long_sleb(w, row->off);
+	put_byte(w, OP_DEREF);
+	put_byte(w, OP_PLUS_UCONST);
+	put_uleb(w, row->add);
+}
+
 void kunwind_cfi_write_row(struct kunwind_cfi_writer *w, u64 at, struct kunwind_written_row row)
 {
 	const struct kunwind_written_row *const old = &w->row;
+	const bool ends = row.how == KUNWIND_WRITTEN_END;
 
 	if (row.how == KUNWIND_WRITTEN_NONE) {
 		fde_close(w, at);
@@ -164,19 +203,16 @@ void kunwind_cfi_write_row(struct kunwind_cfi_writer *w, u64 at, struct kunwind_
 	if (!w->fde)
 		fde_open(w, at);
 	if (row.how == old->how && row.rbp == old->rbp && row.reg == old->reg &&
-	    row.off == old->off && row.rbp_at == old->rbp_at)
+	    row.off == old->off && row.add == old->add && row.rbp_at == old->rbp_at)
 		return;
 	put_advance(w, at);
-	if (row.how != old->how) {
-		put_byte(w,
-			 row.how == KUNWIND_WRITTEN_END ? CFA_UNDEFINED : CFA_OFFSET | KUNWIND_RA);
-		put_byte(w, row.how == KUNWIND_WRITTEN_END ? KUNWIND_RA : 1);
+	if (ends != (old->how == KUNWIND_WRITTEN_END)) {
+		put_byte(w, ends ? CFA_UNDEFINED : CFA_OFFSET | KUNWIND_RA);
+		put_byte(w, ends ? KUNWIND_RA : 1);
 	}
-	if (row.reg != old->reg || row.off != old->off) {
-		put_byte(w, CFA_DEF);
-		put_byte(w, row.reg);
-		put_uleb(w, row.off);
-	}
+	if (!ends && (row.how != old->how || row.reg != old->reg || row.off != old->off ||
+		      row.add != old->add))
+		write_cfa(w, &row);
 	if (row.rbp != old->rbp || row.rbp_at != old->rbp_at) {
 		switch (row.rbp) {
 		case KUNWIND_RBP_SAVED:

@@ -17,6 +17,7 @@ enum kunwind_written_how {
 	KUNWIND_WRITTEN_NONE, /* the addresses have no rule */
 	KUNWIND_WRITTEN_END, /* the return address is undefined: the outermost frame */
 	KUNWIND_WRITTEN_CFA, /* CFA = reg + off; the return address is at CFA - 8 */
+	KUNWIND_WRITTEN_DEREF, /* CFA = *(reg + off) + add; the same */
 	KUNWIND_WRITTEN_EXPR, /* as exprs says */
 };
 
@@ -35,7 +36,8 @@ struct kunwind_written_row {
 	u8 how; /* enum kunwind_written_how */
 	u8 rbp; /* enum kunwind_rbp_how */
 	u8 reg; /* DWARF number */
-	u32 off;
+	s32 off; /* WRITTEN_CFA: not negative */
+	u32 add;
 	const struct kunwind_written_exprs *exprs;
 	u32 rbp_at; /* KUNWIND_RBP_SAVED: it is at CFA - rbp_at, a multiple of 8; otherwise 0 */
 };

@@ -16,7 +16,7 @@
  */
 #include "cfi_writer.h"
 #include "code.h"
-#include "code_flow.h"
+#include "code_aligned.h"
 #include "code_gaps.h"
 #include "../nocfi/insn_kind.h"
 
@@ -253,6 +253,7 @@ static u32 decode_piece(struct code *c, const struct code_piece *p)
 	struct kunwind_code_flow *f = &c->flow;
 	u32 off = 0, trap = 0, cut = 0, cut_nr = 0;
 	bool begins = true, after_call = false, cut_at_entry = false;
+	struct kunwind_copy_tracker copy = { KUNWIND_NO_REG, KUNWIND_NO_REG, 0 };
 	struct kunwind_insn insn;
 
 	f->nr = 0;
@@ -303,6 +304,7 @@ static u32 decode_piece(struct code *c, const struct code_piece *p)
 				cut_nr = f->nr;
 			}
 		}
+		kunwind_copy_track(&copy, &insn, to);
 		f->nr++;
 		off += insn.length;
 		begins = flows_nowhere(&to->effect);
@@ -319,11 +321,37 @@ static u32 decode_piece(struct code *c, const struct code_piece *p)
 
 static bool is_distance(s32 distance)
 {
-	return distance >= 8 && !(distance & 7);
+	return distance >= 8 && !(distance & 7) && !kunwind_flow_aligned(distance);
 }
 
-static struct kunwind_written_row row_of(const struct kunwind_flow_state *state)
+/* The CFA from the old rsp. */
+static struct kunwind_written_row row_of_old(const struct kunwind_flow_state *state, s32 bp)
 {
+	/* DWARF's numbers, by ModRM's */
+	static const u8 dwarf[16] = { 0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15 };
+	struct kunwind_written_row row = { .how = KUNWIND_WRITTEN_NONE, .rbp = KUNWIND_RBP_UNKNOWN };
+	const s32 base = kunwind_flow_aligned(bp) ? bp : state->sp;
+	const bool word = kunwind_old_in_word(state->old);
+
+	if (!kunwind_has_old(state) || state->old < 0 || state->need_old == KUNWIND_FLOW_LOST)
+		return row;
+	if (!word) {
+		row.how = KUNWIND_WRITTEN_CFA;
+		row.reg = dwarf[kunwind_old_reg(state->old)];
+		row.off = kunwind_old_distance(state->old);
+	} else if (kunwind_flow_aligned(base) && state->need_old == kunwind_old_at(state->old)) {
+		row.how = KUNWIND_WRITTEN_DEREF;
+		row.reg = base == bp ? KUNWIND_RBP : KUNWIND_RSP;
+		row.off = base - KUNWIND_FLOW_ALIGNED - kunwind_old_at(state->old);
+		row.add = kunwind_old_distance(state->old);
+	}
+	return row;
+}
+
+static struct kunwind_written_row row_of(const struct kunwind_flow_insn *insn)
+{
+	const struct kunwind_flow_state *state = &insn->state;
+	struct kunwind_flow_state next = *state;
 	const s32 bp = kunwind_flow_either(state->bp, state->need_bp);
 	const s32 slot = kunwind_flow_either(state->slot, state->need_slot);
 	struct kunwind_written_row row = { .how = KUNWIND_WRITTEN_CFA, .rbp = KUNWIND_RBP_UNKNOWN };
@@ -334,9 +362,16 @@ static struct kunwind_written_row row_of(const struct kunwind_flow_state *state)
 	} else if (is_distance(state->sp)) {
 		row.reg = KUNWIND_RSP;
 		row.off = state->sp;
+	} else if (insn->effect.rsp == KUNWIND_RSP_ALIGNED && !kunwind_has_old(state)) {
+		/* sub $4, %rsp precedes */
+		next.sp = KUNWIND_FLOW_ALIGNED;
+		next.old = kunwind_aligned_old(insn, next.sp);
+		row = row_of_old(&next, bp);
 	} else {
-		return (struct kunwind_written_row){ .how = KUNWIND_WRITTEN_NONE };
+		row = row_of_old(state, bp);
 	}
+	if (row.how == KUNWIND_WRITTEN_NONE)
+		return row;
 	if (is_distance(slot) && slot > 8) {
 		row.rbp = KUNWIND_RBP_SAVED;
 		row.rbp_at = slot;
@@ -390,7 +425,7 @@ static void write_piece(struct code *c, const struct code_piece *p)
 		popped &= !(insn->flags & KUNWIND_INSN_BEGINS);
 		popped |= insn->state.sp > KUNWIND_FLOW_VARIES && insn->state.sp < 8;
 		kunwind_cfi_write_row(&c->writer, p->at + insn->at,
-				      popped ? none : row_of(&insn->state));
+				      popped ? none : row_of(insn));
 		end = p->at + insn->at + insn->length;
 	}
 	kunwind_cfi_write_row(&c->writer, end, none);

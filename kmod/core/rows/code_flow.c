@@ -29,25 +29,22 @@
  * arrives where the distance of rsp was already known, and is the same. For a case of a
  * switch, an indirect jump with the distance of the first one is such a place, too
  * (interpreters): what reads a callee-saved register that it has not written
- * is no function's beginning.
+ * is no function's beginning. For code that aligns rsp, see code_aligned.c.
  *
  * Task context. Uses only the caller's memory.
  */
-#include "code_flow.h"
+#include "code_aligned.h"
 
-#define UNKNOWN	   KUNWIND_FLOW_UNKNOWN
-#define LOST	   KUNWIND_FLOW_LOST
-#define SAME	   KUNWIND_FLOW_SAME
-#define VARIES	   KUNWIND_FLOW_VARIES
 #define TRIAL_WORK 32 /* steps of trials for each instruction */
 #define TRIAL_ROUNDS 8 /* over the trail */
 #define INSIDE_INSNS 8 /* of a block that are looked at */
 #define RESCHED	   4096 /* steps */
 
 /* What is known at a function's entry, and at its return. */
-static const struct kunwind_flow_state entry = { 8, SAME, SAME, UNKNOWN, UNKNOWN };
-static const struct kunwind_flow_state at_return = { 8, UNKNOWN, UNKNOWN, SAME, SAME };
-static const struct kunwind_flow_state nothing = { UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN };
+static const struct kunwind_flow_state entry = { 8, SAME, SAME, UNKNOWN, UNKNOWN, LOST, UNKNOWN };
+static const struct kunwind_flow_state at_return = { 8, UNKNOWN, UNKNOWN, SAME, SAME, UNKNOWN, UNKNOWN };
+static const struct kunwind_flow_state nothing = { UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN,
+						   UNKNOWN, UNKNOWN, UNKNOWN };
 
 /*
  * Which calls a trial follows. A function may begin at a multiple of 16, and the call
@@ -55,38 +52,16 @@ static const struct kunwind_flow_state nothing = { UNKNOWN, UNKNOWN, UNKNOWN, UN
  */
 enum followed_calls { NO_CALLS, MOST_CALLS, ALL_CALLS };
 
-static bool known(s32 distance)
-{
-	return distance > VARIES;
-}
-
-/* A sum of distances. */
-static s32 distance_of(s64 sum)
-{
-	return sum > -KUNWIND_FLOW_MOST && sum < KUNWIND_FLOW_MOST ? sum : LOST;
-}
-
-/* @base + @change, where @base may not be known. */
-static s32 moved(s32 base, s64 change)
-{
-	return known(base) ? distance_of(base + change) : base;
-}
-
 /* ------------------------------------------------------ one instruction */
 
-/* Where the instruction reads or writes the saved rbp. @sp: before or after it, see insn_effect.h. */
-static s32 place(s32 sp, const struct kunwind_insn_effect *e)
-{
-	return moved(sp, -(s64)e->at);
-}
-
 /* What is known after an instruction. */
-static struct kunwind_flow_state after(const struct kunwind_insn_effect *e,
-				       const struct kunwind_flow_state *in)
+static struct kunwind_flow_state after(const struct kunwind_flow_insn *insn)
 {
+	const struct kunwind_flow_state *in = &insn->state;
+	const struct kunwind_insn_effect *e = &insn->effect;
 	const s32 bp = kunwind_flow_either(in->bp, in->need_bp);
 	const s32 slot = kunwind_flow_either(in->slot, in->need_slot);
-	struct kunwind_flow_state out = { in->sp, bp, slot, UNKNOWN, UNKNOWN };
+	struct kunwind_flow_state out = { in->sp, bp, slot, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN };
 	s32 at;
 
 	switch (e->rsp) {
@@ -97,7 +72,13 @@ static struct kunwind_flow_state after(const struct kunwind_insn_effect *e,
 		out.sp = known(bp) ? moved(bp, -(s64)e->off) : UNKNOWN;
 		break;
 	case KUNWIND_RSP_SET:
-		out.sp = UNKNOWN;
+		out.sp = kunwind_aligned_restored(insn);
+		break;
+	case KUNWIND_RSP_ALIGNED:
+		out.sp = kunwind_aligned_sp(in->sp, bp);
+		/* Distances from another aligned value mean nothing any more. */
+		out.bp = kunwind_flow_aligned(bp) ? LOST : bp;
+		out.slot = kunwind_flow_aligned(slot) ? LOST : slot;
 		break;
 	default:
 		out.sp = known(bp) ? VARIES : LOST;
@@ -127,19 +108,30 @@ static struct kunwind_flow_state after(const struct kunwind_insn_effect *e,
 		out.bp = LOST;
 		break;
 	}
+	out.old = kunwind_aligned_old(insn, out.sp);
 	return out;
 }
 
-/* What is known before an instruction from what is known after it. @sp: before it, if known. */
-static struct kunwind_flow_state before(const struct kunwind_insn_effect *e,
-					const struct kunwind_flow_state *out, s32 sp)
+/* What is known before an instruction from what is known after it. */
+static struct kunwind_flow_state before(const struct kunwind_flow_insn *insn,
+					const struct kunwind_flow_state *out)
 {
-	struct kunwind_flow_state in = { UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN };
+	const struct kunwind_insn_effect *e = &insn->effect;
+	struct kunwind_flow_state in = nothing;
 	s32 at;
 
+	if (e->rsp == KUNWIND_RSP_ALIGNED) {
+		in.need_bp = kunwind_before_aligned(out->need_bp);
+		in.need_slot = kunwind_before_aligned(out->need_slot);
+		return in;
+	}
 	if (e->rsp == KUNWIND_RSP_ADD && out->sp != VARIES)
 		in.sp = moved(out->sp, e->off);
 	in.need_slot = out->need_slot;
+	in.need_old = out->need_old;
+	/* If the restored rsp is contradictory, so is the old one. */
+	if (e->rsp == KUNWIND_RSP_SET)
+		in.need_old = out->sp == LOST && known(kunwind_aligned_restored(insn)) ? LOST : UNKNOWN;
 	switch (e->rbp) {
 	case KUNWIND_RBP_KEPT:
 		in.need_bp = out->need_bp;
@@ -162,7 +154,7 @@ static struct kunwind_flow_state before(const struct kunwind_insn_effect *e,
 			in.sp = moved(out->need_bp, e->at);
 		break;
 	case KUNWIND_RBP_LOADED:
-		at = place(known(sp) ? sp : in.sp, e);
+		at = place(known(insn->state.sp) ? insn->state.sp : in.sp, e);
 		if (out->need_bp == SAME)
 			in.need_slot = known(at) ? at : UNKNOWN;
 		break;
@@ -185,6 +177,16 @@ static void enqueue(struct kunwind_code_flow *f, u32 i)
 	f->queue[f->queued++] = i;
 }
 
+/*
+ * Whether the distance of rsp below the CFA is known and the same. If rsp was aligned, it is so only
+ * with the old rsp: otherwise "and" would confirm any distance before it.
+ */
+static bool agree(const struct kunwind_flow_state *a, const struct kunwind_flow_state *b)
+{
+	return known(a->sp) && a->sp == b->sp &&
+	       (!kunwind_flow_aligned(a->sp) || (known(a->old) && a->old == b->old));
+}
+
 /* Notes the state before a trial changes it. */
 static bool note(struct kunwind_code_flow *f, u32 i)
 {
@@ -197,7 +199,7 @@ static bool note(struct kunwind_code_flow *f, u32 i)
 	f->trail[f->tried++] = (struct kunwind_flow_change){ i, f->insns[i].state };
 	if (!(f->insns[i].flags & KUNWIND_INSN_TRIED)) {
 		f->insns[i].was_known = known(f->insns[i].state.sp);
-		if (f->insns[i].was_known)
+		if (agree(&f->insns[i].state, &f->insns[i].state))
 			f->insns[i].flags |= KUNWIND_INSN_GOOD;
 	}
 	f->insns[i].flags |= KUNWIND_INSN_TRIED;
@@ -245,14 +247,18 @@ static void found(struct kunwind_code_flow *f, u32 from, u32 i,
 	to.slot = merge(to.slot, state->slot);
 	to.need_bp = merge(to.need_bp, state->need_bp);
 	to.need_slot = merge(to.need_slot, state->need_slot);
-	if (f->trial && from != KUNWIND_NO_INSN && !backward && known(state->sp) &&
-	    insn->state.sp == state->sp &&
+	to.need_old = merge(to.need_old, state->need_old);
+	/* Elsewhere it says nothing, and a trial would go on for it where all else is known. */
+	if (kunwind_has_old(&to))
+		to.old = merge(to.old, state->old);
+	if (f->trial && from != KUNWIND_NO_INSN && !backward && agree(state, &insn->state) &&
 	    (!(insn->flags & KUNWIND_INSN_TRIED) || insn->flags & KUNWIND_INSN_GOOD))
 		f->insns[from].flags |= KUNWIND_INSN_GOOD;
 	if (!memcmp(&to, &insn->state, sizeof(to)))
 		return;
 	/* No compiled code has rsp above the return address. */
 	if (f->trial && ((to.sp == LOST && known(insn->state.sp)) ||
+			 (to.old == LOST && known(insn->state.old)) ||
 			 (known(to.sp) && to.sp < entry.sp) ||
 			 (to.bp >= SAME && known(to.need_bp) && to.bp != to.need_bp))) {
 		f->failed = true;
@@ -280,7 +286,7 @@ static bool flows_on(const struct kunwind_code_flow *f, u32 i)
 static void call_returns(struct kunwind_code_flow *f, u32 i)
 {
 	const struct kunwind_flow_insn *insn = &f->insns[i], *next = insn + 1;
-	const struct kunwind_flow_state out = after(&insn->effect, &insn->state);
+	const struct kunwind_flow_state out = after(insn);
 
 	if (i + 1 == f->nr || next->flags & (KUNWIND_INSN_BEGINS | KUNWIND_INSN_ENTRY))
 		return;
@@ -295,8 +301,7 @@ static void call_returns(struct kunwind_code_flow *f, u32 i)
 static void lead_back(struct kunwind_code_flow *f, u32 i, u32 before_i,
 		      const struct kunwind_flow_state *state)
 {
-	const struct kunwind_flow_insn *insn = &f->insns[before_i];
-	struct kunwind_flow_state in = before(&insn->effect, state, insn->state.sp);
+	const struct kunwind_flow_state in = before(&f->insns[before_i], state);
 
 	found(f, i, before_i, &in, true);
 }
@@ -330,14 +335,28 @@ static u32 first_jump(const struct kunwind_code_flow *f, u32 i)
 	return low;
 }
 
+/* Instruction @i, or one that follows, loads the old rsp from the word @at. */
+static void need_old(struct kunwind_code_flow *f, u32 i, s32 at)
+{
+	const struct kunwind_flow_state need = { UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, at };
+
+	found(f, KUNWIND_NO_INSN, i, &need, true);
+}
+
 /* Tells the neighbours of an instruction what is known there. */
 static void spread(struct kunwind_code_flow *f, u32 i)
 {
 	const struct kunwind_flow_insn *insn = &f->insns[i];
 	const struct kunwind_flow_state state = insn->state;
-	const struct kunwind_flow_state out = after(&insn->effect, &state);
+	const struct kunwind_flow_state out = after(insn);
 	u32 j;
 
+	if (kunwind_aligned_loads(insn))
+		need_old(f, i, kunwind_old_at(state.old));
+	/* The word is the same after a call. */
+	if (i && insn[-1].effect.flow == KUNWIND_FLOW_CALL && !(insn->flags & KUNWIND_INSN_BEGINS) &&
+	    known(state.old) && insn[-1].state.old == state.old)
+		need_old(f, i - 1, state.need_old);
 	/* Backwards first: what is found last goes on first, and forwards more is known. */
 	if (i && flows_on(f, i - 1))
 		lead_back(f, i, i - 1, &state);
@@ -387,7 +406,7 @@ static bool leads_to_good(const struct kunwind_code_flow *f, u32 i)
 			  !(insn[1].flags & KUNWIND_INSN_BEGINS);
 
 	/* Where rsp is not known after the instruction, nothing was compared. */
-	if (after(&insn->effect, &insn->state).sp == UNKNOWN)
+	if (after(insn).sp == UNKNOWN)
 		return false;
 	return ((call || flows_on(f, i)) && (insn[1].flags & both) == both) ||
 	       (insn->target != KUNWIND_NO_INSN && (f->insns[insn->target].flags & both) == both);
@@ -501,7 +520,7 @@ static bool try_beginning(struct kunwind_code_flow *f, u32 i, const struct kunwi
 static void try_call(struct kunwind_code_flow *f, u32 i, const struct kunwind_flow_insn *jump)
 {
 	const struct kunwind_flow_insn *insn = &f->insns[i], *next = insn + 1;
-	struct kunwind_flow_state state = after(&insn->effect, &insn->state);
+	struct kunwind_flow_state state = after(insn);
 
 	if (i + 1 == f->nr || next->flags & (KUNWIND_INSN_BEGINS | KUNWIND_INSN_ENTRY))
 		return;
@@ -596,7 +615,7 @@ static void sort_jumps(struct kunwind_code_flow *f)
 /* Finds out where the jump @i leads. */
 static void link_jump(struct kunwind_code_flow *f, u32 i)
 {
-	static const struct kunwind_flow_state lost = { LOST, LOST, LOST, UNKNOWN, UNKNOWN };
+	static const struct kunwind_flow_state lost = { LOST, LOST, LOST, UNKNOWN, UNKNOWN, LOST, LOST };
 	struct kunwind_flow_insn *insn = &f->insns[i];
 	const s64 to = (s64)insn->at + insn->length + insn->effect.distance;
 	const u32 target = insn_at(f, to);

@@ -15,6 +15,51 @@
 #define KUNWIND_FLOW_SAME    (-0x7ffffffd) /* bp: rbp is the caller's; slot: it is not saved */
 #define KUNWIND_FLOW_VARIES  (-0x7ffffffc) /* sp: there is a frame pointer, and no single distance */
 #define KUNWIND_FLOW_MOST    (1 << 28) /* no frame is as large */
+/* After rsp was aligned, distances of rsp and rbp are below the aligned value, plus this. */
+#define KUNWIND_FLOW_ALIGNED (1 << 29)
+
+static inline bool kunwind_flow_aligned(s32 distance)
+{
+	return distance > KUNWIND_FLOW_MOST;
+}
+
+/*
+ * Where the old rsp is, after rsp was aligned: in a register, or in a word that is @at bytes
+ * below the aligned value. Bits 0 to 3: the register's number by ModRM. Bits 4 to 11: the distance
+ * of the old rsp below the CFA, in words. A rule has room for the same (KUNWIND_DEREF_ADDS).
+ * Above: the word's place, or 0 for a register.
+ */
+#define KUNWIND_OLD_MOST_AT (1 << 20) /* bytes, in both directions */
+
+static inline s32 kunwind_old_in_reg(u8 reg, s32 distance)
+{
+	return distance / 8 << 4 | reg;
+}
+
+static inline s32 kunwind_old_at_word(s32 at, s32 distance)
+{
+	return ((at + KUNWIND_OLD_MOST_AT) / 8 + 1) << 12 | distance / 8 << 4;
+}
+
+static inline bool kunwind_old_in_word(s32 old)
+{
+	return old >= 1 << 12;
+}
+
+static inline s32 kunwind_old_at(s32 old)
+{
+	return 8 * ((old >> 12) - 1) - KUNWIND_OLD_MOST_AT;
+}
+
+static inline s32 kunwind_old_distance(s32 old)
+{
+	return 8 * (old >> 4 & 0xff);
+}
+
+static inline u8 kunwind_old_reg(s32 old)
+{
+	return old & 15;
+}
 
 /* What is known before an instruction. */
 struct kunwind_flow_state {
@@ -22,12 +67,21 @@ struct kunwind_flow_state {
 	s32 bp; /* of rbp, from what leads here */
 	s32 slot; /* of the word that has the caller's rbp, from what leads here */
 	s32 need_bp, need_slot; /* the same, from what follows and relies on it */
+	s32 old; /* kunwind_old(), from what leads here */
+	s32 need_old; /* the place of the word that what follows loads as the old rsp */
 };
 
 /* What is known of rbp: what leads to an instruction counts more than what relies on it. */
 static inline s32 kunwind_flow_either(s32 led, s32 needed)
 {
 	return led == KUNWIND_FLOW_UNKNOWN ? needed : led;
+}
+
+/* Whether old says something: rsp was aligned. */
+static inline bool kunwind_has_old(const struct kunwind_flow_state *state)
+{
+	return kunwind_flow_aligned(state->sp) ||
+	       kunwind_flow_aligned(kunwind_flow_either(state->bp, state->need_bp));
 }
 
 #define KUNWIND_INSN_ENTRY 1 /* a function begins here */
@@ -40,6 +94,8 @@ static inline s32 kunwind_flow_either(s32 led, s32 needed)
 #define KUNWIND_INSN_TRIED 64 /* the current trial has changed its state */
 #define KUNWIND_INSN_GOOD 128 /* and leads to where the distance of rsp was known, and is the same */
 
+#define KUNWIND_COPY_STORED 0x10 /* flag of copy: it stores that register in the word at rsp + effect.at */
+
 #define KUNWIND_NO_INSN	     (~0U)
 
 struct kunwind_flow_insn {
@@ -50,6 +106,7 @@ struct kunwind_flow_insn {
 	bool padded; /* after padding: a function may begin here */
 	bool takes_return; /* it pops the return address, which is pushed again later */
 	bool drops_word; /* add $8, %rsp */
+	u8 copy; /* a register that it keeps, or KUNWIND_NO_REG; see code_aligned.h */
 	bool was_known; /* private: the distance of rsp, before the current trial */
 	struct kunwind_insn_effect effect;
 	u32 function; /* number of the last entry before it */
@@ -65,7 +122,7 @@ struct kunwind_flow_change {
 /*
  * The caller allocates all arrays: insns, jumps and queue have @room elements, trail
  * has KUNWIND_FLOW_TRAIL. It sets nr and, for each instruction, at, length, flags,
- * targeted, padded, takes_return, drops_word and effect.
+ * targeted, padded, takes_return, drops_word, effect and copy.
  */
 #define KUNWIND_FLOW_TRAIL 16384
 struct kunwind_code_flow {

@@ -44,10 +44,12 @@
 #include "build.h"
 #include "rule.h"
 
-/* The rule of a row from code: a KUNWIND_RULE_CFA, because rows/ makes no others. */
+/* The rule of a row from code, of a kind that rows/ makes. */
 static struct kunwind_rule from_code(struct kunwind_rule rule)
 {
-	if ((rule.kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_CFA)
+	const u8 kind = rule.kind & KUNWIND_RULE_KIND;
+
+	if (kind != KUNWIND_RULE_CFA && kind != KUNWIND_RULE_DEREF)
 		return (struct kunwind_rule){ .kind = KUNWIND_RULE_NONE };
 	rule.reg |= KUNWIND_RULE_CODE;
 	return rule;

@@ -56,8 +56,9 @@ static __always_inline bool rare_cfa(struct kunwind_walk *walk, struct kunwind_r
 		cfa += (s64)rule.off;
 		break;
 	case KUNWIND_RULE_DEREF:
-		cfa += (s64)rule.off;
+		cfa += (s64)kunwind_deref_off(rule);
 		kunwind_mem_read(&walk->mem, cfa, cfa, unreadable);
+		cfa += kunwind_deref_add(rule);
 		break;
 	case KUNWIND_RULE_PLT:
 		/* 8 bytes more after the push of the PLT slot. */

@@ -9,7 +9,7 @@
 
 #define RSP 4 /* ModRM's numbers */
 #define RBP 5
-#define UNNAMED 0xff
+#define UNNAMED KUNWIND_NO_REG
 
 /* The registers of ModRM. UNNAMED: the operand is memory. */
 static u8 reg_of(const struct kunwind_insn *insn)
@@ -190,6 +190,18 @@ static bool moves(const struct kunwind_insn *insn, u8 from, u8 to)
 	       (insn->op == 0x8b && rm_of(insn) == from && reg_of(insn) == to);
 }
 
+/* The base of the memory operand, or UNNAMED. */
+static u8 base_of(const struct kunwind_insn *insn)
+{
+	const u8 mod = insn->modrm >> 6, rm = insn->modrm & 7;
+	const u8 low = rm == RSP ? insn->sib & 7 : rm;
+
+	/* Without a displacement, the number of rbp means rip or no base. */
+	if (!insn->has_modrm || mod == 3 || (!mod && low == RBP))
+		return UNNAMED;
+	return low | insn->rm_high << 3;
+}
+
 static void rsp_effect(const struct kunwind_insn *insn, struct kunwind_insn_effect *e)
 {
 	const u8 op = insn->op, form = insn->modrm >> 3 & 7;
@@ -231,6 +243,8 @@ static void rsp_effect(const struct kunwind_insn *insn, struct kunwind_insn_effe
 		e->rsp = KUNWIND_RSP_ADD;
 		/* sub $INT_MIN would overflow; no frame is as large */
 		e->off = form == 0 ? insn->imm : -(s32)(u32)max(insn->imm, -0x7fffffff);
+	} else if ((op == 0x81 || op == 0x83) && insn->wide && form == 4 && insn->imm < 0) {
+		e->rsp = KUNWIND_RSP_ALIGNED;
 	} else if (is_lea(insn) && insn->on_rsp) {
 		e->rsp = KUNWIND_RSP_ADD;
 		e->off = insn->disp;
@@ -239,7 +253,30 @@ static void rsp_effect(const struct kunwind_insn *insn, struct kunwind_insn_effe
 		e->off = insn->disp;
 	} else if (op == 0x89 || op == 0x8b || (op == 0x8d && (insn->modrm & 7) != RSP)) {
 		e->rsp = KUNWIND_RSP_SET; /* mov from a register or memory, lea on a register */
+		if (is_lea(insn)) {
+			e->base = base_of(insn);
+			e->off = insn->disp;
+		} else if (insn->wide && op != 0x8d && insn->modrm >> 6 == 3) {
+			e->base = op == 0x89 ? reg_of(insn) : rm_of(insn);
+		}
 	}
+}
+
+static void load_effect(const struct kunwind_insn *insn, struct kunwind_insn_effect *e)
+{
+	if (!insn->map && insn->op >> 3 == 11) { /* pop */
+		e->loads = KUNWIND_LOADS_BY_RSP;
+		return;
+	}
+	if (insn->map || insn->op != 0x8b || !insn->wide || insn->segment || insn->short_address)
+		return;
+	if (insn->on_rsp)
+		e->loads = KUNWIND_LOADS_BY_RSP;
+	else if (on_rbp(insn))
+		e->loads = KUNWIND_LOADS_BY_RBP;
+	else
+		return;
+	e->at = insn->disp;
 }
 
 static void rbp_effect(const struct kunwind_insn *insn, struct kunwind_insn_effect *e)
@@ -272,18 +309,6 @@ static u16 saved(u8 number)
 	return number < 16 ? 1U << number & 0xf028 : 0;
 }
 
-/* The base of the memory operand, or UNNAMED. */
-static u8 base_of(const struct kunwind_insn *insn)
-{
-	const u8 mod = insn->modrm >> 6, rm = insn->modrm & 7;
-	const u8 low = rm == RSP ? insn->sib & 7 : rm;
-
-	/* Without a displacement, the number of rbp means rip or no base. */
-	if (!insn->has_modrm || mod == 3 || (!mod && low == RBP))
-		return UNNAMED;
-	return low | insn->rm_high << 3;
-}
-
 static void names_of(const struct kunwind_insn *insn, struct kunwind_insn_effect *e)
 {
 	const bool moves = !insn->map && insn->wide && insn->modrm >> 6 == 3;
@@ -300,9 +325,82 @@ static void names_of(const struct kunwind_insn *insn, struct kunwind_insn_effect
 
 void kunwind_insn_effect(const struct kunwind_insn *insn, struct kunwind_insn_effect *effect)
 {
-	*effect = (struct kunwind_insn_effect){};
+	*effect = (struct kunwind_insn_effect){ .base = UNNAMED };
 	flow_of(insn, effect);
 	rsp_effect(insn, effect);
 	rbp_effect(insn, effect);
+	load_effect(insn, effect);
 	names_of(insn, effect);
+}
+
+/* Whether it writes a register that it does not name: rax, rcx, rdx, rbx, rsi, rdi or r11. */
+static bool implies(const struct kunwind_insn *insn)
+{
+	const u8 op = insn->op;
+
+	if (insn->map == 3)
+		return op == 0x61 || op == 0x63; /* pcmpestri, pcmpistri */
+	if (insn->map)
+		return insn->map > 3 || (insn->map == 1 && !insn->vex &&
+					 (op < 0x0d || op >> 4 == 3 || op == 0xa2 || op == 0xb0 ||
+					  op == 0xb1 || op == 0xc7));
+	if (op < 0x40) /* arithmetic of rax with $n; prefixes */
+		return (op & 7) > 3;
+	switch (op) {
+	case 0x50 ... 0x5f:
+	case 0x63:
+	case 0x68 ... 0x6b:
+	case 0x70 ... 0x90:
+	case 0xb0 ... 0xc1:
+	case 0xc6 ... 0xc7:
+	case 0xd0 ... 0xd3:
+	case 0xe9:
+	case 0xeb:
+	case 0xfe ... 0xff:
+		return false;
+	case 0xf6 ... 0xf7: /* mul, div */
+		return (insn->modrm >> 3 & 7) > 3;
+	}
+	return true;
+}
+
+bool kunwind_insn_keeps(const struct kunwind_insn *insn, u8 number)
+{
+	if ((number < 8 || number == 11) && implies(insn))
+		return false;
+	/* A byte may be ah to bh, which have the numbers of rsp to rdi. Rows 4 to 7 have no bytes. */
+	if (number < 4 && (insn->map || (insn->op >> 6) != 1) && of_byte(insn))
+		return false;
+	/* xchg %r8, %rax; int, which may clobber r8 to r11 */
+	if (!insn->map && ((insn->op == 0x90 && insn->rm_high) || insn->op == 0xcd))
+		return false;
+	return !may_write(insn, number);
+}
+
+u8 kunwind_insn_copies_rsp(const struct kunwind_insn *insn, s32 *at)
+{
+	u8 reg = UNNAMED;
+
+	*at = 0;
+	if (is_lea(insn) && insn->on_rsp) {
+		reg = reg_of(insn);
+		*at = insn->disp;
+	} else if (!insn->map && insn->wide && insn->modrm >> 6 == 3) {
+		if (insn->op == 0x89 && reg_of(insn) == RSP)
+			reg = rm_of(insn);
+		else if (insn->op == 0x8b && rm_of(insn) == RSP)
+			reg = reg_of(insn);
+	}
+	return reg < 16 && reg != RSP && reg != RBP ? reg : UNNAMED;
+}
+
+bool kunwind_insn_stores(const struct kunwind_insn *insn, u8 number, s32 *at)
+{
+	*at = 0;
+	if (insn->map)
+		return false;
+	if (insn->op >> 3 == 10) /* push */
+		return low_of(insn) == number;
+	*at = insn->disp;
+	return insn->op == 0x89 && insn->wide && insn->on_rsp && reg_of(insn) == number;
 }

@@ -24,8 +24,9 @@ enum kunwind_flow {
 enum kunwind_rsp_effect {
 	KUNWIND_RSP_ADD, /* rsp += off */
 	KUNWIND_RSP_FROM_RBP, /* rsp = rbp + off */
-	KUNWIND_RSP_SET, /* rsp = a value that does not depend on rsp */
-	KUNWIND_RSP_MOVED, /* rsp = a value that depends on rsp: and, sub %rax, %rsp */
+	KUNWIND_RSP_SET, /* rsp = base + off; or, with base KUNWIND_NO_REG, another value */
+	KUNWIND_RSP_ALIGNED, /* and $-n, %rsp */
+	KUNWIND_RSP_MOVED, /* rsp = another value that depends on rsp: sub %rax, %rsp */
 };
 
 enum kunwind_rbp_effect {
@@ -37,19 +38,45 @@ enum kunwind_rbp_effect {
 	KUNWIND_RBP_WRITTEN, /* rbp = a value that is not known */
 };
 
+/* Whether a general register is loaded from a word of the frame, the whole register. */
+enum kunwind_loads {
+	KUNWIND_LOADS_NONE,
+	KUNWIND_LOADS_BY_RSP, /* from the word at rsp + at, with rsp before the instruction */
+	KUNWIND_LOADS_BY_RBP, /* from the word at rbp + at */
+};
+
+#define KUNWIND_NO_REG 0xff /* no general register has this number */
+
 struct kunwind_insn_effect {
 	u8 flow; /* enum kunwind_flow */
 	u8 rsp; /* enum kunwind_rsp_effect */
 	u8 rbp; /* enum kunwind_rbp_effect */
+	u8 base; /* RSP_SET: ModRM's number of a register, or KUNWIND_NO_REG */
+	u8 loads; /* enum kunwind_loads */
+	bool direct; /* FLOW_CALL: the distance is known */
 	s32 off; /* bytes */
 	s32 at; /* bytes */
 	s32 distance; /* FLOW_BRANCH, _JUMP, direct FLOW_CALL: from the next instruction */
-	bool direct; /* FLOW_CALL: the distance is known */
 	u16 named; /* bits of the callee-saved registers that it names, by ModRM's numbers */
 	u16 read; /* those of them that are the base of an address, or the source of a mov */
 };
 
 /* Any context. 64-bit code only. */
 void kunwind_insn_effect(const struct kunwind_insn *insn, struct kunwind_insn_effect *effect);
+
+/*
+ * Whether the instruction, which is no call, certainly keeps a general register other than rsp and
+ * rbp. @number: ModRM's, below 16.
+ */
+bool kunwind_insn_keeps(const struct kunwind_insn *insn, u8 number);
+
+/*
+ * Whether the instruction copies rsp + *at to a general register other than rbp. Returns the
+ * register's number, or KUNWIND_NO_REG.
+ */
+u8 kunwind_insn_copies_rsp(const struct kunwind_insn *insn, s32 *at);
+
+/* Whether it stores the whole register @number in the word at rsp + *at; for push, rsp after it. */
+bool kunwind_insn_stores(const struct kunwind_insn *insn, u8 number, s32 *at);
 
 #endif /* _KUNWIND_INSN_EFFECT_H */

@@ -42,12 +42,13 @@ short_step(struct kunwind_walk *walk, const struct kunwind_table *table, struct 
 		return KUNWIND_CORRUPT;
 	if (!(regs->valid & KUNWIND_REG(rule.reg)))
 		return KUNWIND_REG_UNKNOWN;
-	cfa = (u32)(regs->r[kunwind_index(rule.reg, KUNWIND_RA)] + (s64)rule.off);
+	cfa = regs->r[kunwind_index(rule.reg, KUNWIND_RA)];
 	switch (rule.kind & KUNWIND_RULE_KIND) {
 	case KUNWIND_RULE_CFA:
+		cfa = (u32)(cfa + (s64)rule.off);
 		break;
 	case KUNWIND_RULE_DEREF:
-		if (!kunwind_read_word32(&walk->mem, cfa, &cfa))
+		if (!kunwind_read_word32(&walk->mem, (u32)(cfa + (s64)kunwind_deref_off(rule)), &cfa))
 			return KUNWIND_UNREADABLE;
 		break;
 	default:	/* 32-bit code has no KUNWIND_RULE_PLT: such rows have a full rule */

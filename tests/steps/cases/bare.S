@@ -6,7 +6,7 @@
  */
 	.text
 	.globl	bare_pointer, bare_leaf, bare_push, bare_frame, bare_push_ret, bare_many, bare_saves
-	.globl	bare_resume
+	.globl	bare_resume, bare_kept, bare_kept_inside, bare_kept_push, bare_held
 	.type	bare_pointer, @function
 /* Calls through a pointer, and does not change rbp. */
 bare_pointer:
@@ -43,6 +43,73 @@ bare_frame:
 	leave
 	ret
 	.size	bare_frame, . - bare_frame
+
+/* Keep the old rsp when they align rsp: in memory, as libjpeg-turbo, dav1d and libvpx do. */
+	.type	bare_kept, @function
+bare_kept:
+	push	%rbp
+	mov	%rsp, %rax
+	sub	$4, %rsp
+	and	$-32, %rsp
+	mov	%rax, (%rsp)
+	mov	%rsp, %rbp
+	lea	-64(%rbp), %rsp
+	push	%r10
+	sub	$24, %rsp
+	call	*%rdi
+	add	$24, %rsp
+	pop	%r10
+	mov	%rbp, %rsp
+	pop	%rsp
+	pop	%rbp
+	ret
+	.size	bare_kept, . - bare_kept
+
+	.type	bare_kept_inside, @function
+bare_kept_inside:
+	push	%rbx
+	push	%r13
+	mov	%rsp, %r13
+	and	$-64, %rsp
+	sub	$0x140, %rsp
+	mov	%r13, 0x110(%rsp)
+	xor	%r13d, %r13d
+	movaps	%xmm0, 0x100(%rsp)
+	call	*%rdi
+	mov	0x110(%rsp), %rsp
+	pop	%r13
+	pop	%rbx
+	ret
+	.size	bare_kept_inside, . - bare_kept_inside
+
+	.type	bare_kept_push, @function
+bare_kept_push:
+	mov	%rsp, %rax
+	and	$-16, %rsp
+	lea	-8(%rsp), %rsp
+	push	%rax
+	sub	$0x100, %rsp
+	call	*%rdi
+	add	$0x100, %rsp
+	pop	%rsp
+	ret
+	.size	bare_kept_push, . - bare_kept_push
+
+/* In a register, as dav1d and x265 do. */
+	.type	bare_held, @function
+bare_held:
+	mov	%rsp, %r9
+	sub	$0x100, %rsp
+	and	$-64, %rsp
+	xor	%eax, %eax
+	mov	$3, %ecx
+1:	movaps	%xmm0, (%rsp)
+	add	%ecx, %eax
+	dec	%ecx
+	jne	1b
+	mov	%r9, %rsp
+	ret
+	.size	bare_held, . - bare_held
 
 /* Jumps to a pushed address by ret. */
 	.type	bare_push_ret, @function
