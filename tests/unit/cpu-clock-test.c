@@ -230,6 +230,7 @@ static void test_late_sample(void)
 
 static void test_idle(void)
 {
+	enum hrtimer_restart next;
 	unsigned int i;
 
 	reset(10 * MS + 1);
@@ -237,6 +238,12 @@ static void test_idle(void)
 	run(1000 * MS, 0);
 	tap_ok(idle_fires == 1 && !taken && !clocks.timer.queued,
 	       "idle: the timer fires once, and takes no sample");
+	local_irq_disable();
+	clocks.state = RUNS;
+	next = clocks.timer.function(&clocks.timer);
+	local_irq_enable();
+	tap_ok(next == HRTIMER_NORESTART && clocks.state == IDLE && idle_fires == 2,
+	       "idle: the timer is not started again");
 	starts = 0;
 	switch_to(&idle_task);
 	tap_ok(!starts, "idle: a switch from idle to idle starts no timer");
@@ -280,6 +287,15 @@ static void test_changes(void)
 	hz = 1000;
 	run(11 * MS, 0);
 	tap_ok(weight == 10 * MS, "frequency: no sample is without weight");
+	/* the grid changes: the times from the old one to the new one are no multiple of the period */
+	hz = 1000;
+	reset(10 * MS + 1);
+	hz = 300;
+	clocks.timer.expires = 20 * MS;
+	run(20 * MS, 0);
+	tap_ok(taken == 1 && clocks.overruns == 2 && weight == 9999998,
+	       "frequency: two periods of the new grid are between 10 ms and its last time before 20 ms");
+	hz = 1000;
 	reset(MS);
 	run(2 * MS, 0);
 	kunwind_cpu_clock_offline(0);

@@ -26,6 +26,14 @@ static void gets_children(void)
 	current = before;
 }
 
+static void is_registered_again(void)
+{
+	struct task_struct *before = current;
+
+	registers(admin, executing, 0);
+	current = before;
+}
+
 static void loses_children(void)
 {
 	kunwind_process_whole_system(false);
@@ -48,6 +56,11 @@ static void test_meanwhile(void)
 	executes_as(executing, ANN, 0, usual);
 	tap_ok(is(executing, "children") && kunwind_space_find(executing->task.mm)->children == 1,
 	       "exec: children that are registered meanwhile count in the fresh space");
+	at_exec = is_registered_again;
+	executes_as(executing, ANN, 0, usual);
+	tap_ok(is(executing, "children") && kunwind_space_find(executing->task.mm)->processes == 1 &&
+	       kunwind_space_find(executing->task.mm)->tgid == executing->pid.nr,
+	       "exec: a process that is registered again meanwhile names the mappings of its space");
 	at_exec = is_unregistered;
 	executes_as(executing, ANN, 0, usual);
 	tap_ok(is(executing, "absent") && !kunwind_space_find(executing->task.mm) &&
@@ -176,7 +189,10 @@ static void test_exec_charged(void)
 	       shares_of(ANN));
 	child = forks(root, 20);
 	tap_ok(is(child, "system_wide"), "system_wide: root's child has a record");
+	executed = 0;
 	executes_as(child, ANN, 0, usual);
+	tap_ok(!executed && exited == child->pid.nr,
+	       "exec as a user whose share is full: kunwind_exit, and no kunwind_exec after it");
 	tap_ok(is(child, "absent") && missed_by_limit() == missed + 1,
 	       "exec as a user whose share is full: system_wide's registration ends, missed_limit counts it");
 	child = forks(root, 21);

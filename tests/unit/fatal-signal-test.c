@@ -141,7 +141,7 @@ void kunwind_snapshot_dump_within(const struct kunwind_snapshot *snapshot, pid_t
 
 static struct signal_struct group;
 static struct mm_struct mm;
-static struct sigqueue queued;
+static struct sigqueue queued, others;
 static const struct k_sigaction dfl;
 
 static void begin(unsigned int nr)
@@ -210,6 +210,21 @@ static void test_when(void)
 	dies(0, false);
 	tap_ok(last.sender == 1005 && !last.address && last.code == SI_USER,
 	       "a sender: its number in the initial namespace, and no address");
+	info.si_code = SI_TKILL;
+	takes(0, SIGTERM, &info, NULL);
+	dies(0, false);
+	tap_ok(last.sender == 1005 && !last.address && last.code == SI_TKILL,
+	       "a sender by tgkill(): its number in the initial namespace");
+	info.si_code = -1;
+	takes(0, SIGTERM, &info, NULL);
+	dies(0, false);
+	tap_ok(!last.sender && !last.address && last.code == -1,
+	       "a signal of sigqueue(): what its sender has chosen is left out");
+	info.si_code = 2;
+	takes(0, SIGTERM, &info, NULL);
+	dies(0, false);
+	tap_ok(!last.address && !last.sender && last.code == 2,
+	       "a signal that has no address: the word in its place is left out");
 	info.si_code = SI_KERNEL;
 	takes(0, SIGSEGV, &info, NULL);
 	dies(0, true);
@@ -235,6 +250,13 @@ static void test_when(void)
 	takes(0, SIGTERM, SEND_SIG_NOINFO, NULL);
 	dies(0, false);
 	tap_ok(events == 2 && !maps, "a task without memory: no mappings");
+	threads[0].mm = &mm;
+	takes(0, SIGTERM, SEND_SIG_NOINFO, NULL);
+	hook_missing = true;
+	dies(0, false);
+	hook_missing = false;
+	tap_ok(events == 3 && !maps && !space_refs,
+	       "a required hook is lost before the task dies: no mappings, which may be old");
 }
 
 static void test_notes(void)
@@ -328,6 +350,30 @@ static void test_threads(void)
 	takes(1, SIGKILL, SEND_SIG_NOINFO, NULL);
 	dies(1, false);
 	tap_ok(events == 1 && last.tid == 101 && !last.group, "sent to one thread: that thread has it");
+
+	/* its information is at the thread, and that of another one at the process */
+	begin(3);
+	ends_by(SIGTERM);
+	threads[1].pending.signal |= 1ULL << SIGTERM;
+	queued.info = (struct kernel_siginfo){ .si_signo = SIGTERM, .si_code = SI_USER, .si_pid = 7 };
+	list_add(&queued.list, &threads[1].pending.list);
+	others.info = (struct kernel_siginfo){ .si_signo = SIGTERM, .si_code = SI_USER, .si_pid = 8 };
+	list_add(&others.list, &group.shared_pending.list);
+	takes(1, SIGKILL, SEND_SIG_NOINFO, NULL);
+	dies(1, false);
+	tap_ok(events == 1 && last.sender == 1007,
+	       "sent to one thread: its sender, not that of another signal");
+
+	/* a signal that dumps core, also pending at another thread */
+	begin(2);
+	ends_by(SIGABRT);
+	group.shared_pending.signal = 1ULL << SIGABRT;
+	threads[1].pending.signal |= 1ULL << SIGABRT;
+	takes(1, SIGKILL, SEND_SIG_NOINFO, NULL);
+	dies(1, false);
+	takes(0, SIGKILL, SEND_SIG_NOINFO, NULL);
+	dies(0, false);
+	tap_ok(!events, "another thread dumps core by a signal that is pending here, too: no event");
 
 	begin(2);
 	ends_by(SIGSEGV);

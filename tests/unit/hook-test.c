@@ -26,6 +26,7 @@ static struct ftrace_hash nothing, filtered;	/* an empty filter means all functi
 
 #define NR		3
 static int refuses_filter[NR], refuses[NR], keeps[NR];	/* errors for each hook */
+static int refuses_reset;		/* error of setting an empty filter, of any hook */
 static bool forgets[NR];		/* no memory for the function's entry */
 static bool registered[NR], has_filter[NR];
 static unsigned int warnings;
@@ -41,6 +42,8 @@ static int ftrace_set_filter(struct ftrace_ops *ops, unsigned char *name, int le
 	ops->func_hash = (void *)&ops->local_hash;
 	if (!reset)
 		wrong("an old filter stays");
+	if (!name && refuses_reset)
+		return refuses_reset;
 	if (!name || forgets[i]) {
 		ops->func_hash->filter_hash = &nothing;
 		return 0;
@@ -118,6 +121,7 @@ static void reset(void)
 {
 	memset(refuses_filter, 0, sizeof(refuses_filter));
 	memset(refuses, 0, sizeof(refuses));
+	refuses_reset = 0;
 	memset(keeps, 0, sizeof(keeps));
 	memset(forgets, 0, sizeof(forgets));
 	memset(registered, 0, sizeof(registered));
@@ -242,6 +246,35 @@ static void test_stuck(void)
 	registered[2] = false;
 }
 
+/* What the status says for each error of ftrace. */
+static void test_errors(void)
+{
+	static const struct { int error; const char *text; } of[] = {
+		{ -EBUSY, "taken by a livepatch or a kprobe, or kernel.ftrace_enabled is 0" },
+		{ -EINVAL, "no such traceable function in this kernel" },
+		{ -ENOENT, "no such traceable function in this kernel" },
+		{ -ENOMEM, "out of memory" }, { -EPERM, "refused by ftrace" },
+	};
+	char line[128];
+	unsigned int i;
+
+	for (i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		reset();
+		refuses[0] = of[i].error;
+		kunwind_hooks_enable(hooks, NR);
+		snprintf(line, sizeof(line), "hook\tf0\trefused\t%s\n", of[i].text);
+		tap_ok(strstr(shown(""), line) && are_on("12"),
+		       "status of error %d: %s", of[i].error, of[i].text);
+		removed();
+	}
+	reset();
+	refuses_reset = -ENODEV;
+	tap_ok(kunwind_hooks_enable(hooks, NR) == &hooks[0] && are_on("") && hooks[0].error == -ENODEV &&
+	       !has_filter[0] && strstr(shown(""), "hook\tf0\trefused\tftrace is disabled\n"),
+	       "ftrace cannot clear a filter: no hook is enabled");
+	reset();
+}
+
 static void test_missing(void)
 {
 	bool usable;
@@ -276,6 +309,12 @@ static void test_missing(void)
 	tap_ok(strstr(shown(""),
 	       "hook\tf2\tlost\tanother tracer is on this function: reload kunwind without it\n") &&
 	       strstr(shown(""), "hook\tf1\ton\t\n"), "a lost hook: the status says so, of this one only");
+	hooks[0].ops.func = call_0;
+	preempt_disable();
+	usable = __kunwind_hook_usable(&hooks[0].ops);
+	preempt_enable();
+	tap_ok(!usable && kunwind_hooks_first_missing == &hooks[0] && hooks[2].lost,
+	       "a second hook is lost: the last one is the missing one, both are lost");
 	kunwind_hooks_retire();
 	tap_ok(kunwind_hook_missing() && kunwind_hooks_first_missing != &hooks[2] &&
 	       !strcmp(kunwind_hooks_first_missing->function, "(unloading)"),
@@ -297,6 +336,7 @@ int main(void)
 	test_enable();
 	test_refused();
 	test_stuck();
+	test_errors();
 	test_missing();
 	test_tracepoint();
 	return tap_done();

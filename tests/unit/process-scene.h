@@ -125,12 +125,18 @@ bool kunwind_mm_hooks_queue(struct task_struct *task, enum kunwind_read_cause wh
 
 static void (*meanwhile)(void);		/* runs while a registration reads the mappings */
 static int scan_error;
+static struct { bool force, patient; unsigned long timeout; } scan;	/* the last one */
 int kunwind_space_read_mappings(struct kunwind_space *space, struct mm_struct *mm, bool force,
 				unsigned long timeout, bool patient)
 {
 	void (*what)(void) = meanwhile;
 
-	(void)space, (void)mm, (void)force, (void)timeout, (void)patient;
+	might_sleep();
+	if (space->mm != mm || nr_held)
+		wrong("a space is read with another mm");
+	scan.force = force;
+	scan.patient = patient;
+	scan.timeout = timeout;
 	meanwhile = NULL;
 	if (what)
 		what();

@@ -225,9 +225,85 @@ static void test_known(void)
 	registers(root, child, 0);
 	be(ann);
 	hook_perf_event_fork(&child->task);
-	tap_ok(is(child, "system_wide") && sees(0, child) && !sees(ANN, child),
+	tap_ok(is(child, "system_wide") && sees(0, child) && !sees(ANN, child) && forked == child->pid.nr,
 	       "fork: a registration by root before the hook stays root's");
 	end("known children");
+}
+
+/* Limits that are lowered below what is registered, and records that change while they are used. */
+static void test_lowered(void)
+{
+	struct one *root, *ann, *bob;
+
+	begin();
+	root = start(1, 0, ROOT);
+	ann = start(2, ANN, 0);
+	bob = start(3, ANN, 0);
+	registers(ann, ann, 0);
+	registers(bob, bob, 0);
+	registers(root, start(4, BOB, 0), 0);
+	switches(true);
+	be(root);
+	max_processes = 2;
+	tap_ok(!kunwind_process_adopt(ann->task.mm, &ann->pid, true) && shares_of(ANN) == 1,
+	       "max_processes below the number of records: a user's first one may be system_wide's, too");
+	tap_ok(kunwind_process_adopt(bob->task.mm, &bob->pid, true) == -ENOSPC && shares_of(ANN) == 1 &&
+	       is(bob, "-"), "max_processes below the number of records: the user's second one may not");
+	max_processes = 100;
+	/* In exec: the mm is new, and the hook has not run yet. */
+	ann->task.mm = &ann->mm[1];
+	tap_ok(kunwind_process_adopt(&ann->mm[0], &ann->pid, true) == -ESRCH && is(ann, "system_wide") &&
+	       shares_of(ANN) == 1,
+	       "system_wide tries a process in exec again: its registration stays");
+	ann->task.mm = &ann->mm[0];
+	end("lowered");
+}
+
+/* How the mappings are read, and what the status has of the memory. */
+static void test_read(void)
+{
+	static struct seq_file m;
+	struct one *root, *ann, *child;
+	struct kunwind_snapshot *snapshot;
+	struct kunwind_space *space;
+	char bytes[32];
+
+	begin();
+	register_timeout_ms = 4000;
+	root = start(1, 0, ROOT);
+	ann = start(2, ANN, 0);
+	registers(ann, ann, KUNWIND_REGISTER_CHILDREN);
+	tap_ok(scan.force && scan.patient && scan.timeout == msecs_to_jiffies(4000),
+	       "register: all mappings are read, and the call waits for the tables");
+	registers(ann, ann, KUNWIND_REGISTER_CHILDREN);
+	tap_ok(scan.force && scan.patient, "register again: all mappings are read, too");
+	switches(true);
+	be(root);
+	kunwind_process_adopt(ann->task.mm, &ann->pid, true);
+	tap_ok(!scan.force && !scan.patient && !scan.timeout,
+	       "system_wide: what is known is not read again, and nothing waits");
+	switches(false);
+	space = kunwind_space_find(ann->task.mm);
+	snprintf(bytes, sizeof(bytes), "\t%zu\n",
+		 sizeof(struct kunwind_process_record) + kunwind_space_bytes(space));
+	kunwind_process_show(&m, &init_pid_ns, KUIDT_INIT(0), true);
+	tap_ok(strstr(m.text, bytes), "status: the bytes of a process are those of its record and space");
+
+	forks(ann, 3);
+	tap_ok(follower == &all[3].task && follow_why == READ_IF_CHANGED,
+	       "fork while the parent has read nothing: the child reads its mappings");
+	/* the parent has read and announced all */
+	snapshot = kunwind_snapshot_alloc(0, NULL, GFP_KERNEL);
+	snapshot->announced = snapshot->settled = true;
+	spin_lock(&space->lock);
+	kunwind_space_publish(space, snapshot);
+	space->read_seq = space->map_seq;
+	spin_unlock(&space->lock);
+	follower = NULL;
+	child = forks(ann, 4);
+	tap_ok(is(child, "children") && !follower && kunwind_space_find(child->task.mm),
+	       "fork after all is read: the child reads nothing");
+	end("reads");
 }
 
 /* Two processes run in one mm, as after clone() with CLONE_VM. */
@@ -412,6 +488,8 @@ int main(void)
 	test_registrar();
 	test_quota();
 	test_known();
+	test_lowered();
+	test_read();
 	test_shared_mm();
 	test_register();
 	test_all();

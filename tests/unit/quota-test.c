@@ -296,6 +296,25 @@ static void test_given(void)
 	kunwind_quota_put(p);
 }
 
+static bool shows(const char *line)
+{
+	static struct seq_file m;
+
+	memset(&m, 0, sizeof(m));
+	kunwind_memory_show(&m);
+	return strstr(m.text, line);
+}
+
+static const char *refused_line(void)
+{
+	static char line[64];
+
+	kunwind_memory_refused();
+	snprintf(line, sizeof(line), "stat\tmemory_refused\t%llu\n",
+		 (unsigned long long)atomic64_read(&refusals));
+	return line;
+}
+
 static void test_bytes(void)
 {
 	struct kunwind_quota *p = quota(1001, &init_user_ns, &init_pid_ns);
@@ -325,6 +344,15 @@ static void test_bytes(void)
 	kunwind_memory_uncharge(NULL, (2 << 20) + 1);
 	tap_ok(!atomic64_read(&used) && !kunwind_quota_add_bytes(p, 0) && !kunwind_quota_add_bytes(q, 0),
 	       "bytes: after all uncharges, no charge is left");
+	max_table_mb = 3 << 12;
+	max_user_table_mb = 1 << 13;
+	tap_ok(!kunwind_memory_charge(p, 8ULL << 30) && kunwind_memory_charge(p, 1) == -EDQUOT &&
+	       !kunwind_memory_charge(q, 1ULL << 30) && kunwind_memory_charge(q, 1) == -ENOSPC,
+	       "bytes: limits above 4 GB hold to the byte");
+	tap_ok(shows("stat\tmemory_bytes\t9663676416\n") && shows(refused_line()),
+	       "bytes: the status has the sum of all users, and how often memory was refused");
+	kunwind_memory_uncharge(p, 8ULL << 30);
+	kunwind_memory_uncharge(q, 1ULL << 30);
 	kunwind_quota_put(p);
 	kunwind_quota_put(q);
 }
@@ -378,6 +406,7 @@ static void test_turns(void)
 {
 	struct kunwind_quota *p = quota(1001, &init_user_ns, &init_pid_ns);
 	struct kunwind_quota *q = quota(1002, &init_user_ns, &init_pid_ns);
+	unsigned int before;
 
 	tap_ok(kunwind_quota_take_turn(p, KUNWIND_TURN_COMPILE) &&
 	       !kunwind_quota_take_turn(p, KUNWIND_TURN_COMPILE),
@@ -395,6 +424,11 @@ static void test_turns(void)
 	       kunwind_quota_take_turn(NULL, KUNWIND_TURN_PARTS) &&
 	       !kunwind_quota_take_turn(NULL, KUNWIND_TURN_PARTS),
 	       "turns: CAP_SYS_ADMIN compiles any number of tables, and builds the parts of one");
+	before = kunwind_quota_turns.woken;
+	kunwind_quota_give_turn(NULL, KUNWIND_TURN_PARTS);
+	tap_ok(kunwind_quota_turns.woken == before + 1 && kunwind_quota_take_turn(NULL, KUNWIND_TURN_PARTS),
+	       "turns: CAP_SYS_ADMIN can build the next parts, and jobs that wait are woken");
+	kunwind_quota_give_turn(NULL, KUNWIND_TURN_PARTS);
 	kunwind_quota_put(p);
 	kunwind_quota_put(q);
 }

@@ -104,6 +104,13 @@ static void test_ring(void)
 	emit_of(1, MOST_WORDS);
 	tap_ok(definitions == before + 2 && !mistakes(),
 	       "a stack that is too long for the ring is always defined");
+	for (i = 0; words_of(&(struct kunwind_stack){ .count = i }) < MOST_WORDS; i++)
+		;
+	before = definitions;
+	emit_of(1, i);
+	emit_of(1, i);
+	tap_ok(words_of(&(struct kunwind_stack){ .count = i }) == MOST_WORDS && definitions == before + 1,
+	       "the longest stack that is kept is defined once");
 	for (i = 0; i < 50; i++)
 		emit_of(i, 880 + i % 3);
 	tap_ok(!mistakes(), "the longest stacks that the ring takes: the reader gets each stack");

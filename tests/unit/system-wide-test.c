@@ -22,7 +22,8 @@
 #define task_lock(task)		((void)(task))
 #define task_unlock(task)	((void)(task))
 #define wait_event_killable_timeout(queue, condition, timeout)			\
-	wait_event_timeout(queue, condition, timeout)
+	(wait_event_timeout(queue, condition, timeout) ? left_of_wait : 0L)
+static const long left_of_wait = 37;
 #define pr_warn(text)		((void)(warned++))
 
 struct pid { int nr, refs; struct task_struct *task; };
@@ -83,7 +84,14 @@ void kunwind_process_ended(struct kunwind_process_record *list)
 	last_ended = list;
 }
 unsigned long kunwind_process_timeout(void) { return 100; }
-int kunwind_space_settle(unsigned long timeout) { (void)timeout; return 0; }
+static unsigned long settle_timeout;
+static int settle_error;
+int kunwind_space_settle(unsigned long timeout)
+{
+	might_sleep();
+	settle_timeout = timeout;
+	return settle_error;
+}
 int kunwind_process_adopt(struct mm_struct *mm, struct pid *tgid, bool read)
 {
 	struct one *one = container_of(tgid, struct one, pid);
@@ -217,6 +225,12 @@ static void test_running(void)
 	       "off: system_wide's registrations are removed");
 	passes();
 	tap_ok(ann->tries == 2 && !adopter.queued, "off: no process is tried");
+	/* what is left of the timeout after the processes are registered */
+	tap_ok(!kunwind_system_wide_set(true) && settle_timeout == left_of_wait,
+	       "on: the wait for tables has the rest of the timeout");
+	settle_error = -EINTR;
+	tap_ok(kunwind_system_wide_set(true) == -EINTR, "a fatal signal while it waits for tables: EINTR");
+	settle_error = 0;
 	end("running");
 }
 
@@ -241,6 +255,13 @@ static void test_again(void)
 		passes();
 		longest = max(longest, delay);
 	}
+	/* The next switch tries soon, not after the delay of the earlier one. */
+	param_set("Y");
+	passes();
+	tap_ok(delay == DELAY_MIN && !adopted_since(nr_asked),
+	       "on again while a process is pending: its tries begin anew");
+	for (i = 0; i < 20; i++)
+		passes();
 	tap_ok(longest == DELAY_MAX && pending() == 1,
 	       "mmap_lock stays taken: the process is tried at least once a second");
 	i = stuck->tries;
@@ -253,6 +274,9 @@ static void test_again(void)
 	tap_ok(stuck->tries == i + 1 && !pending() && !adopter.queued,
 	       "mmap_lock free again: the process is not pending any more");
 	stuck->answer = -EAGAIN;
+	kunwind_system_wide_set(true);
+	kunwind_system_wide_set(false);
+	tap_ok(!pending(), "off while a process is pending: none is pending");
 	kunwind_system_wide_set(true);
 	stuck->pid.task = NULL;
 	stuck->task.mm = NULL;
@@ -267,7 +291,7 @@ static void test_again(void)
 	no_memory = 1;		/* for the list of processes */
 	param_set("Y");
 	passes();
-	tap_ok(!other->tries && pending() && adopter.queued,
+	tap_ok(!other->tries && pending() && adopter.queued && !adopted_since(nr_asked),
 	       "no memory for the list of processes: the list is made later");
 	passes();
 	tap_ok(other->reads == 1 && !pending(), "memory for the list of processes again: all are registered");

@@ -265,6 +265,11 @@ static void test_skips(void)
 	registered = false;
 	tap_ok(skips(KUNWIND_SKIP_UNREGISTERED), "skipped: a process that is not registered");
 	allowed = false;
+	tap_ok(skips(KUNWIND_SKIP_DISABLED),
+	       "skipped: kunwind is disabled, and the process is not registered");
+	current = &idle;
+	tap_ok(skips(KUNWIND_SKIP_IDLE), "skipped: kunwind is disabled, and the CPU is idle");
+	current = &task;
 	sample_all = true;
 	tap_ok(skips(KUNWIND_SKIP_DISABLED), "skipped: with sample_all, too");
 	reset();
