@@ -31,9 +31,8 @@ void kunwind_changed_add(struct kunwind_changed *changed, u64 start, u64 end)
 		}
 		start = min(start, interval->start);
 		end = max(end, interval->end);
+		/* Those before touch neither of the two. */
 		*interval = changed->interval[--changed->nr];
-		/* The new one is larger now, and may touch those before. */
-		i = 0;
 	}
 	changed->interval[changed->nr++] = (struct kunwind_interval){ start, end };
 }

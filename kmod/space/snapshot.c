@@ -125,7 +125,6 @@ static struct kunwind_chunk *chunk_copy(const struct kunwind_chunk *from)
 	/* Before what these say of the ranges. */
 	to->announced = smp_load_acquire(&from->announced);
 	to->settled = smp_load_acquire(&from->settled);
-	to->died = READ_ONCE(from->died);
 	for (i = 0; i < from->nr; i++)
 		kunwind_range_copy(&to->range[i], &to->detail[i], &from->range[i], &from->detail[i]);
 	kunwind_chunk_filled(to);

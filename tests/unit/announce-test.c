@@ -47,6 +47,43 @@ static void test_settle(void)
 	end("settle");
 }
 
+/* The fields of kunwind_map. */
+static void test_event(void)
+{
+	static char path[sizeof(struct kunwind_name) + 16];
+	struct kunwind_name *of_file = (struct kunwind_name *)path;
+	struct kunwind_object *object = &objects[0];
+	struct kunwind_range range = { .start = AT(0), .end = AT(0) + 0x2000, .bias = 0x555500000000 };
+	struct kunwind_detail detail = { .object = object, .name = of_file, .offset = 0x123456789000 };
+
+	begin();
+	strcpy(of_file->path, "/bin/prog");
+	object->key.dev = 0x801;
+	object->key.ino = 1ULL << 40;
+	object->elf.build_id_len = 20;
+	kunwind_trace_map(77, &range, &detail);
+	tap_ok(told_tgid == 77 && told_start == AT(0) && told_map.end == AT(0) + 0x2000 &&
+	       told_map.offset == 0x123456789000 && told_map.bias == 0x555500000000,
+	       "kunwind_map: process, addresses, offset and bias");
+	tap_ok(told_map.dev == 0x801 && told_map.ino == 1ULL << 40 &&
+	       told_map.build_id == object->elf.build_id &&
+	       told_map.build_id_len == 20 && !strcmp(told_map.path, "/bin/prog"),
+	       "kunwind_map: file, build-id and path");
+	object->has_elf = false;
+	kunwind_trace_map(77, &range, &detail);
+	tap_ok(!told_map.build_id_len && told_map.ino == 1ULL << 40,
+	       "kunwind_map of a file that is no ELF object: no build-id");
+	object->has_elf = true;
+	object->key.dev = 0;	/* the vDSO: the key holds a pointer */
+	object->vdso = (const void *)object;
+	detail.name = NULL;
+	kunwind_trace_map(77, &range, &detail);
+	tap_ok(!told_map.dev && !told_map.ino && told_map.build_id_len == 20 &&
+	       !strcmp(told_map.path, "[vdso]"),
+	       "kunwind_map of the vDSO: no address of the kernel in the place of the inode");
+	end("event");
+}
+
 static void test_dump(void)
 {
 	struct kunwind_snapshot *snapshot;
@@ -172,6 +209,7 @@ int main(void)
 	alarm(60);	/* a sweep that would not end */
 	kunwind_space_init();
 	test_settle();
+	test_event();
 	test_dump();
 	test_sweep();
 	test_sweep_announces();

@@ -130,8 +130,18 @@ enum kunwind_reason kunwind_object_reason(const struct kunwind_object *of)
 	(void)of;
 	return KUNWIND_NO_TABLE;
 }
-bool kunwind_request_limit_own_begin(void) { return true; }
-void kunwind_request_limit_own_end(void) { }
+static bool no_slot;			/* for the task's limit */
+static int own_works;
+bool kunwind_request_limit_own_begin(void)
+{
+	own_works += !no_slot;
+	return !no_slot;
+}
+void kunwind_request_limit_own_end(void)
+{
+	if (!own_works--)
+		wrong("own work ends that has not begun");
+}
 void kunwind_filesystem_ends(u32 dev) { (void)dev; }
 int kunwind_space_read_mappings(struct kunwind_space *what, struct mm_struct *mm, bool force,
 				unsigned long timeout, bool patient)
@@ -315,6 +325,40 @@ static void test_mprotect(void)
 	end("new code");
 }
 
+/* The task work, and who reads. */
+static void test_work(void)
+{
+	static struct task_struct other;
+
+	begin();
+	no_slot = true;
+	maps(__NR_mmap, AT(5), 0x1000, AT(5), 0x1000, VM_EXEC);
+	returns();
+	tap_ok(reads == 1 && !own_works, "no slot for the task's limit: the mappings are read all the same");
+	no_slot = false;
+	maps(__NR_mmap, AT(6), 0x1000, AT(6), 0x1000, VM_EXEC);
+	returns();
+	tap_ok(reads == 2 && !own_works, "slot for the task's limit: it is given back");
+	maps(__NR_mmap, AT(7), 0x1000, AT(7), 0x1000, VM_EXEC);
+	WRITE_ONCE(space->reader, &other);
+	returns();
+	tap_ok(reads == 3 && space->reader == &other,
+	       "task work, another thread's is queued, too: that thread still reads");
+	WRITE_ONCE(space->reader, NULL);
+	maps(__NR_mmap, AT(8), 0x1000, AT(8), 0x1000, VM_EXEC);
+	maps(__NR_mmap, AT(9), 0x1000, AT(9), 0x1000, VM_EXEC);
+	tap_ok(nr_queued == 1 && space->reader == &me, "two mappings in one system call: one task work");
+	returns();
+	tap_ok(!space->reader, "task work: the next mapping needs another one");
+	end("task work");
+	/* A 32-bit call has its arguments in other registers. */
+	begin();
+	ia32 = true;
+	maps(__NR_mprotect, AT(1), 0x1000, AT(0), AT(2) + 0x4000 - AT(0), 0);
+	tap_ok(dead() == 7, "32-bit system call: the registers of 64-bit calls do not count");
+	end("32-bit system call");
+}
+
 /* Returns whether the last read was to read the mapping at @addr. */
 static bool is_read(u64 addr)
 {
@@ -379,6 +423,23 @@ static void test_mremap(void)
 	       "mremap that fails");
 	moves(AT(5), 0x1000, 0x1000, MREMAP_MAYMOVE | MREMAP_FIXED, AT(1) + 0x3000, AT(1) + 0x3000, 2, 2,
 	      "mremap of data over code");
+	moves(AT(0) + 0x1000, 0x1000, 0x1000, MREMAP_MAYMOVE | MREMAP_FIXED,
+	      AT(0) + 0x2000, AT(0) + 0x2000, 1, 1,
+	      "mremap to the page after");
+	moves(AT(0) + 0x1000, 0x1000, 0x1000, MREMAP_MAYMOVE | MREMAP_FIXED, AT(0), AT(0), 1, 1,
+	      "mremap to the page before");
+
+	begin();
+	user_regs = (struct pt_regs){
+		.di = AT(0) | 0x5aUL << 56, .si = 0x1000, .dx = 0x1000, .r10 = MREMAP_MAYMOVE, .ax = AT(1),
+	};
+	hook___x64_sys_mremap(&user_regs);
+	tap_ok(nr_queued == 1, "mremap of an address with a tag: the kernel ignores the tag");
+	user_regs.ax = AT(1);
+	returns();
+	tap_ok(dead() == 2 && is_read(AT(0)),
+	       "mremap of an address with a tag: source and destination are read");
+	end("mremap of an address with a tag");
 
 	begin();
 	user_regs = (struct pt_regs){ .di = AT(5), .si = 0x1000, .dx = 0x1000, .r10 = MREMAP_MAYMOVE };
@@ -494,6 +555,7 @@ int main(void)
 {
 	kunwind_space_init();
 	test_mprotect();
+	test_work();
 	test_mremap();
 	test_overflow();
 	test_refused();

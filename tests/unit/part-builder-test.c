@@ -84,7 +84,8 @@ bool kunwind_job_may_go_on(struct kunwind_job *job)
 	job->left -= min(job->left, used_each);
 	return job->left;
 }
-void kunwind_quota_wake_turns(void) { }
+static unsigned int woken;
+void kunwind_quota_wake_turns(void) { woken++; }
 void kunwind_result_set(struct kunwind_object *of, enum kunwind_build_error build_error)
 {
 	of->build_error = conclusion = build_error;
@@ -281,15 +282,28 @@ static void test_wait(void)
 
 	kunwind_part_builder_start(builder, malloc(1), CHARGED, NULL);
 	tap_ok(kunwind_part_missing(&snapshot->ranges.range[0], TEXT_LO), "wait: a part is missing");
+	while_waiting = NULL;
+	tap_ok(kunwind_part_wait(&mm, TEXT_LO, 0) == -ETIME && !object.late_until,
+	       "wait of a real-time task, which has no time: other tasks wait all the same");
+	woken = 0;
 	while_waiting = time_goes_by;
+	waited = 0;
 	tap_ok(kunwind_part_wait(&mm, TEXT_LO, 10) == -ETIME && waited == 1,
 	       "wait: the task waits, and times out");
+	tap_ok(woken == 1, "wait: jobs that wait for a turn are woken, because one may need none now");
 	tap_ok(kunwind_part_wait(&mm, TEXT_LO, 10) == -ETIME && waited == 1,
 	       "wait: after a timeout, the next task does not wait");
 	jiffies += HZ;
 	tap_ok(kunwind_part_wait(&mm, TEXT_LO, 10) == -ETIME && waited == 2,
 	       "wait: tasks wait again after one second");
-	jiffies += HZ;
+	/* The time until which nobody waits would be 0, which means that there is none. */
+	object.late_until = 0;
+	jiffies = -HZ - 10;
+	tap_ok(kunwind_part_wait(&mm, TEXT_LO, 10) == -ETIME && waited == 3 && object.late_until &&
+	       kunwind_part_wait(&mm, TEXT_LO, 10) == -ETIME && waited == 3,
+	       "wait: a timeout a second before the jiffies are 0 holds, too");
+	waited = 2;
+	jiffies = HZ;
 	while_waiting = all_are_built;
 	tap_ok(!kunwind_part_wait(&mm, TEXT_LO, 10) && waited == 3,
 	       "wait: the wait ends when the part is built");

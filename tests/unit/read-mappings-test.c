@@ -37,7 +37,33 @@ static void test_mappings(void)
 	reads(false);
 	tap_ok(is(2, AT(9), 0x2000, &kunwind_object_anonymous, 0) && !range(2)->table,
 	       "mappings: memory at the address of the former vDSO has no object");
+	/* prctl(PR_SET_MM) */
+	mm.saved_auxv[3] += 0x1000;
+	reads(true);
+	tap_ok(space->ranges->interpreter == 0x7f0000001000,
+	       "mappings: a new address of the interpreter is known, though no mapping has changed");
+	mm.saved_auxv[5] += 0x1000;
+	reads(true);
+	tap_ok(space->ranges->entry == 0x402000, "mappings: so is a new entry point");
+	mm.start_stack += 0x1000;
+	reads(true);
+	tap_ok(space->ranges->entry_sp == 0x7ffe2234, "mappings: so is a new stack pointer at the entry");
+	/* linked statically; what follows the end is of an earlier program */
+	memcpy(mm.saved_auxv, (const unsigned long[]){ 33, 0x7ffe5000, AT_ENTRY, 0x500000, AT_NULL, 0,
+						       AT_BASE, 0x7f0000000000, AT_ENTRY, 0x401000 },
+	       10 * sizeof(unsigned long));
+	reads(true);
+	tap_ok(space->ranges->entry == 0x500000 && !space->ranges->interpreter,
+	       "mappings of a static program: no interpreter, and nothing after the end of the vector");
 	end("mappings");
+	/* special mappings that are not the vDSO: its data, a program's hooks */
+	begin();
+	map(AT(8), 0x2000, VM_EXEC, NULL, 0);
+	vmas[0].vm_ops = "special";
+	map_vdso();
+	tap_ok(!reads(false) && is(0, AT(8), 0x2000, &kunwind_object_anonymous, 0) &&
+	       is(1, AT(9), 0x2000, &vdso_object, 0), "mappings: another special mapping is not the vDSO");
+	end("special mappings");
 }
 
 /* Returns whether the name of range @n is @path; NULL: it has no name. */

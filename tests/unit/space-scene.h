@@ -19,7 +19,8 @@ static u64 sweep_costs;
 
 /* Trace events: the last one, and their number. */
 #define _KUNWIND_EVENTS_H
-#define _KUNWIND_MAP_EVENT_H
+#define _KUNWIND_EMIT_H
+#define KUNWIND_EMIT(event, ...)	(emits(), trace_##event(__VA_ARGS__))
 #include "../../kmod/object/object.h"
 #include "../../kmod/base/memory_limit.h"
 #include "../../kmod/space/snapshot.h"
@@ -27,15 +28,27 @@ static u64 sweep_costs;
 static u64 told_start;
 static pid_t told_tgid;
 static unsigned int told, told_under_rcu;
+static struct {
+	u64 end, offset, bias, ino;
+	u32 dev, build_id_len;
+	const u8 *build_id;
+	const char *path;
+} told_map;
 
-static void kunwind_trace_map(pid_t tgid, const struct kunwind_range *range,
-			      const struct kunwind_detail *detail)
+static void trace_kunwind_map(pid_t tgid, u64 start, u64 end, u64 offset, u64 bias, u32 dev, u64 ino,
+			      const u8 *build_id, u32 build_id_len, const char *path)
 {
-	(void)detail;
-	emits();
 	told_under_rcu += !!rcu_depth;
-	told_start = range->start;
+	told_start = start;
 	told_tgid = tgid;
+	told_map.end = end;
+	told_map.offset = offset;
+	told_map.bias = bias;
+	told_map.dev = dev;
+	told_map.ino = ino;
+	told_map.build_id = build_id;
+	told_map.build_id_len = build_id_len;
+	told_map.path = path;
 	told++;
 }
 
