@@ -359,7 +359,8 @@ static void test_unload(void)
 	tap_ok(kunwind_slow_syscall_begin() == -ENODEV && !nr_works && !tables,
 	       "module unload: the event cannot be turned on");
 	kunwind_slow_syscall_end();
-	tap_ok(!nr_works && !kunwind_slow_syscall_demand.users, "off after the module's exit: no work is queued");
+	tap_ok(!nr_works && !kunwind_slow_syscall_demand.users,
+	       "off after the module's exit: no work is queued");
 }
 
 int main(void)

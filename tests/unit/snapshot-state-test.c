@@ -76,7 +76,8 @@ static void test_changed(void)
 	}
 	tap_ok(!bad, "changes: intervals that touch are one, and there are at most %u", KUNWIND_CHANGED_MAX);
 	tap_ok(!lost, "changes: none is lost");
-	tap_ok(!more, "changes: no more than these, unless there are too many; then from the first to the last");
+	tap_ok(!more,
+	       "changes: no more than these, unless there are too many; then from the first to the last");
 }
 
 /* ----------------------------------------------------------- snapshot.c */
@@ -115,7 +116,8 @@ static void test_retry(void)
 		begin();
 		objects[i].state = KUNWIND_OBJECT_FAILED;
 		snapshot = list();
-		tap_ok(kunwind_snapshot_chunk(snapshot, 0)->retry, "the build of object %u failed: it may be repeated", i);
+		tap_ok(kunwind_snapshot_chunk(snapshot, 0)->retry,
+		       "the build of object %u failed: it may be repeated", i);
 		kunwind_snapshot_destroy(snapshot);
 		end("failed");
 	}
@@ -139,7 +141,8 @@ static void test_cover(void)
 	       "cover: of ranges at its ends, the parts inside");
 	cover = kunwind_snapshot_cover(snapshot, AT(0) - 0x100, AT(3) + 0x2100);
 	tap_ok(cover.bytes == NR * 0x2000 && cover.gap_start == AT(0) - 0x100 &&
-	       cover.gap_end == AT(3) + 0x2100, "cover: the gap is from the first to the last byte of no range");
+	       cover.gap_end == AT(3) + 0x2100,
+	       "cover: the gap is from the first to the last byte of no range");
 	cover = kunwind_snapshot_cover(snapshot, AT(1) + 0x2000, AT(2));
 	tap_ok(!cover.any && !cover.bytes && cover.gap_start == AT(1) + 0x2000 && cover.gap_end == AT(2),
 	       "cover: an interval between two ranges has none");
@@ -153,7 +156,8 @@ static void test_cover(void)
 static void test_merge(void)
 {
 	begin();
-	tap_ok(kunwind_space_mapped(space, AT(1), AT(2) + 0x2000, AT(2) - AT(1) - 0x2000, true) && !dead(space) &&
+	tap_ok(kunwind_space_mapped(space, AT(1), AT(2) + 0x2000, AT(2) - AT(1) - 0x2000, true) &&
+	       !dead(space) &&
 	       space->changed.nr == 1 && space->changed.interval[0].start == AT(1) + 0x2000 &&
 	       space->changed.interval[0].end == AT(2), "merge: only the new part is read");
 	end("merge");
@@ -192,7 +196,8 @@ static void test_died_twice(void)
 	forks();
 	no_memory_at = 2;
 	kunwind_space_mapped(space, AT(0), AT(0) + 1, 0, true);
-	tap_ok(!no_memory_at && !ranges_of(space), "no memory for the copy of a chunk: no snapshot, and no leak");
+	tap_ok(!no_memory_at && !ranges_of(space),
+	       "no memory for the copy of a chunk: no snapshot, and no leak");
 	kunwind_space_forget(&child_mm);
 	end("no memory for a chunk");
 }
@@ -217,7 +222,8 @@ static void test_fork(void)
 	       child->map_seq == space->map_seq && child->read_seq == space->read_seq &&
 	       kunwind_space_dirty(child) && !child->borrowed && !child->fresh && child->tgid == 0,
 	       "fork: the child has what its parent has to read, and when all is to be read");
-	tap_ok(shared == sizeof(*space) + (alone - sizeof(*space)) / 2 && kunwind_space_bytes(child) == shared,
+	tap_ok(shared == sizeof(*space) + (alone - sizeof(*space)) / 2 &&
+	       kunwind_space_bytes(child) == shared,
 	       "fork: each of the two counts half of the snapshot");
 	kunwind_space_forget(&child_mm);
 	end("fork");
@@ -235,7 +241,8 @@ static void test_settle_killed(void)
 	tap_ok(kunwind_space_settle(1000) == -EINTR && jiffies - before < 100,
 	       "wait for all objects, a fatal signal: EINTR, soon");
 	dying_task = NULL;
-	tap_ok(!kunwind_space_settle(100) && jiffies - before >= 100, "wait for all objects: it ends in time");
+	tap_ok(!kunwind_space_settle(100) && jiffies - before >= 100,
+	       "wait for all objects: it ends in time");
 	current = NULL;
 	objects[1].state = KUNWIND_OBJECT_READY;
 	end("settle");
