@@ -95,7 +95,8 @@ void kunwind_at_fault(const char *message)
 {
 	sigset_t old;
 
-	if (ends.process != getpid()) {
+	/* for each event: no system call; a child process has the handlers, too */
+	if (!ends.process) {
 		kunwind_block_signals(&old);
 		prepare();
 		kunwind_unblock_signals(&old);
