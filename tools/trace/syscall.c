@@ -12,7 +12,9 @@
  *
  * Names of fields that both the entry and the exit of a call have.
  */
+#include <search.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "syscall.h"
@@ -89,8 +91,8 @@ void kunwind_syscall_name(struct kunwind_head *head, const bt_event *event)
 	head->name = head->call;
 }
 
-/* Returns the class of the entry that belongs to an exit; NULL: there is none. */
-static const bt_event_class *entry_of(const bt_event_class *class, const char *name, const char *call)
+/* Searches the class of the entry that belongs to an exit; NULL: there is none. */
+static const bt_event_class *search_entry(const bt_event_class *class, const char *name, const char *call)
 {
 	const bt_stream_class *stream = bt_event_class_borrow_stream_class_const(class);
 	uint64_t i, nr = bt_stream_class_get_event_class_count(stream);
@@ -107,20 +109,53 @@ static const bt_event_class *entry_of(const bt_event_class *class, const char *n
 	return NULL;
 }
 
+/* The class of an exit, and that of its entry. */
+struct pair {
+	const bt_event_class *exit, *entry;
+};
+
+static void *pairs;		/* for tsearch() */
+
+static int compare(const void *a, const void *b)
+{
+	const struct pair *x = a, *y = b;
+
+	return x->exit == y->exit ? 0 : x->exit < y->exit ? -1 : 1;
+}
+
+/* As search_entry(), which is called once for each class. */
+static const bt_event_class *entry_of(const bt_event_class *class, const char *name, const char *call)
+{
+	struct pair key = { .exit = class }, *pair, **found = tfind(&key, &pairs, compare);
+
+	if (found)
+		return (*found)->entry;
+	key.entry = search_entry(class, name, call);
+	pair = malloc(sizeof(*pair));
+	if (!pair)
+		return key.entry;
+	*pair = key;
+	if (!tsearch(pair, &pairs, compare))
+		free(pair);
+	return key.entry;
+}
+
+void kunwind_syscall_forget(void)
+{
+	tdestroy(pairs, free);
+	pairs = NULL;
+}
+
 const char *kunwind_syscall_field(const bt_event *event, const char *field, char *text, size_t size)
 {
-	/* events of one class often follow each other, and each has several fields */
-	static const bt_event_class *last, *entry;
-	const bt_event_class *class = bt_event_borrow_class_const(event);
+	const bt_event_class *entry;
 	const char *name = kunwind_event_name(event), *call = kunwind_syscall_left(name);
 	const bt_field_class *payload;
 
 	/* "unknown" repeats the arguments, which the call does not change */
 	if (!call || !strcmp(field, "ret") || !strcmp(call, "unknown"))
 		return field;
-	if (class != last)
-		entry = entry_of(class, name, call);
-	last = class;
+	entry = entry_of(bt_event_borrow_class_const(event), name, call);
 	payload = entry ? bt_event_class_borrow_payload_field_class_const(entry) : NULL;
 	if (!payload || !bt_field_class_structure_borrow_member_by_name_const(payload, field))
 		return field;

@@ -25,4 +25,7 @@ const char *kunwind_syscall_left(const char *event_name);
  */
 const char *kunwind_syscall_field(const bt_event *event, const char *field, char *text, size_t size);
 
+/* Forgets the classes of events that kunwind_syscall_field() has seen: their memory is to be freed. */
+void kunwind_syscall_forget(void);
+
 #endif /* KUNWIND_TRACE_SYSCALL_H */

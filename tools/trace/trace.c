@@ -22,6 +22,7 @@
 #include "inputs.h"
 #include "protocol.h"
 #include "search.h"
+#include "syscall.h"
 #include "tool.h"
 #include "trace.h"
 #include "view.h"
@@ -623,6 +624,7 @@ bool kunwind_trace_read(struct kunwind_trace *trace, kunwind_trace_event_fn *fn,
 	if (!trace->copy || (ran && !trace->copy->failed))
 		bt_graph_put_ref(graph);
 	kunwind_guard_leave();
+	kunwind_syscall_forget();
 	ok = ok && !kunwind_error_left();
 	if (lost)
 		*lost = trace->lost;
