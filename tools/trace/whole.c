@@ -11,6 +11,9 @@
  * LTTng's own context callstack_user does not record why a stack ended. The
  * event kunwind_callstack does: it comes before the event that requested the
  * stack, from the same thread.
+ *
+ * An id may be defined again, with another stack: then the old one is freed, as soon as
+ * it is no thread's latest one.
  */
 #include <kunwind/abi.h>
 #include <search.h>
@@ -26,12 +29,12 @@ struct node {
 	const void *trace;
 	enum { ID, TID, OWN_TID } kind;
 	uint64_t id, tid;		/* of a thread: the process, the thread */
-	const struct kunwind_whole *whole;
+	struct kunwind_whole *whole;
 };
 
 struct kunwind_wholes {
 	void *tree;			/* of nodes, for tsearch() */
-	struct kunwind_whole *first;	/* all stacks */
+	bool known;			/* a stack was learned */
 	uint64_t address[KUNWIND_STACK_MAX];
 	uint8_t trust[KUNWIND_STACK_MAX];
 };
@@ -54,21 +57,29 @@ struct kunwind_wholes *kunwind_wholes_new(void)
 	return calloc(1, sizeof(struct kunwind_wholes));
 }
 
+static void drop(struct kunwind_whole *whole)
+{
+	if (whole && !--whole->users)
+		free(whole);
+}
+
+static void free_node(void *data)
+{
+	struct node *node = data;
+
+	drop(node->whole);
+	free(node);
+}
+
 void kunwind_wholes_free(struct kunwind_wholes *wholes)
 {
-	struct kunwind_whole *whole, *next;
-
 	if (!wholes)
 		return;
-	tdestroy(wholes->tree, free);
-	for (whole = wholes->first; whole; whole = next) {
-		next = whole->next;
-		free(whole);
-	}
+	tdestroy(wholes->tree, free_node);
 	free(wholes);
 }
 
-static const struct kunwind_whole *find(struct kunwind_wholes *wholes, const struct node *key)
+static struct kunwind_whole *find(struct kunwind_wholes *wholes, const struct node *key)
 {
 	struct node *const *found = tfind(key, &wholes->tree, compare);
 
@@ -76,24 +87,25 @@ static const struct kunwind_whole *find(struct kunwind_wholes *wholes, const str
 }
 
 /* Makes @whole the stack of the key. False: out of memory. */
-static bool set(struct kunwind_wholes *wholes, const struct node *key,
-		const struct kunwind_whole *whole)
+static bool set(struct kunwind_wholes *wholes, const struct node *key, struct kunwind_whole *whole)
 {
 	struct node *const *found = tfind(key, &wholes->tree, compare);
-	struct node *node;
+	struct node *node = found ? *found : malloc(sizeof(*node));
 
-	if (found) {
-		(*found)->whole = whole;
-		return true;
-	}
-	node = malloc(sizeof(*node));
 	if (!node)
 		return false;
+	if (whole)
+		whole->users++;
+	if (found) {
+		drop(node->whole);
+		node->whole = whole;
+		return true;
+	}
 	*node = *key;
 	node->whole = whole;
 	if (tsearch(node, &wholes->tree, compare))
 		return true;
-	free(node);
+	free_node(node);
 	return false;
 }
 
@@ -149,6 +161,7 @@ bool kunwind_wholes_learn(struct kunwind_wholes *wholes, const void *trace, cons
 	struct kunwind_whole *whole;
 	size_t nr;
 	int reason;
+	bool ok;
 
 	if (!kunwind_event_is_whole(event))
 		return true;
@@ -169,16 +182,18 @@ bool kunwind_wholes_learn(struct kunwind_wholes *wholes, const void *trace, cons
 	if (!whole)
 		return false;
 	*whole = (struct kunwind_whole){
-		.next = wholes->first, .nr = (uint32_t)nr, .reason = reason,
+		.users = 1, .nr = (uint32_t)nr, .reason = reason,
 		.trust = (uint8_t *)(whole->address + nr),
 	};
 	memcpy(whole->address, wholes->address, nr * sizeof(*whole->address));
 	memcpy(whole->trust, wholes->trust, nr);
-	wholes->first = whole;
-	return set(wholes, &key, whole);
+	wholes->known = true;
+	ok = set(wholes, &key, whole);
+	drop(whole);
+	return ok;
 }
 
-const struct kunwind_whole *kunwind_wholes_find(struct kunwind_wholes *wholes, const void *trace,
+struct kunwind_whole *kunwind_wholes_find(struct kunwind_wholes *wholes, const void *trace,
 						const bt_event *event)
 {
 	struct node key = { .trace = trace, .kind = ID };
@@ -188,7 +203,7 @@ const struct kunwind_whole *kunwind_wholes_find(struct kunwind_wholes *wholes, c
 }
 
 bool kunwind_wholes_note(struct kunwind_wholes *wholes, const void *trace, const bt_event *event,
-			 const struct kunwind_whole *whole)
+			 struct kunwind_whole *whole)
 {
 	struct node key = { .trace = trace, .kind = TID };
 	int64_t tgid, tid;
@@ -216,5 +231,5 @@ const struct kunwind_whole *kunwind_wholes_latest(struct kunwind_wholes *wholes,
 
 bool kunwind_wholes_known(const struct kunwind_wholes *wholes)
 {
-	return wholes->first;
+	return wholes->known;
 }

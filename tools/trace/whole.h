@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 struct kunwind_whole {
-	struct kunwind_whole *next;	/* private to whole.c */
+	uint32_t users;			/* private to whole.c */
 	uint32_t nr;			/* frames */
 	int reason;			/* enum kunwind_reason: why the stack ended; -1: not known */
 	uint8_t *trust;			/* enum kunwind_trust of each frame */
@@ -28,15 +28,15 @@ void kunwind_wholes_free(struct kunwind_wholes *wholes);
  * Keeps the stack if the event is a kunwind_callstack that has addresses,
  * except if it has a base that is not kept. @trace: identifies the event's
  * trace, because two traces may have equal ids. Memory: 9 bytes for each frame
- * of each different stack. False: out of memory.
+ * of the latest stack of each id and thread. False: out of memory.
  */
 bool kunwind_wholes_learn(struct kunwind_wholes *wholes, const void *trace, const bt_event *event);
 
 /*
  * Returns the stack of a kunwind_callstack; NULL: the trace lacks its addresses.
- * The stack stays valid until kunwind_wholes_free().
+ * The stack stays valid until the next kunwind_wholes_learn() or kunwind_wholes_note().
  */
-const struct kunwind_whole *kunwind_wholes_find(struct kunwind_wholes *wholes, const void *trace,
+struct kunwind_whole *kunwind_wholes_find(struct kunwind_wholes *wholes, const void *trace,
 						const bt_event *event);
 
 /*
@@ -44,7 +44,7 @@ const struct kunwind_whole *kunwind_wholes_find(struct kunwind_wholes *wholes, c
  * kunwind_callstack. False: out of memory.
  */
 bool kunwind_wholes_note(struct kunwind_wholes *wholes, const void *trace, const bt_event *event,
-			 const struct kunwind_whole *whole);
+			 struct kunwind_whole *whole);
 
 /*
  * Returns the latest stack of a thread, or NULL. @pid: in the initial pid
