@@ -165,20 +165,32 @@ struct chain_print {
 	bool more;		/* lines were left out */
 };
 
+static const struct calls_total *sorted_total;
+
+static int by_time(const void *a, const void *b)
+{
+	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+	int64_t x = sorted_total[i].weight[WEIGHT_OFF_CPU], y = sorted_total[k].weight[WEIGHT_OFF_CPU];
+
+	return x != y ? (x < y ? -1 : 1) : i < k ? 1 : -1;
+}
+
 /* Links each node to its parent's children, those with the most time first. */
 static void link_children(struct chain_print *print)
 {
 	const struct calls *chains = &print->waits->chains;
-	uint32_t i, *at;
+	uint32_t *order = needed(calloc(chains->nr_nodes, sizeof(*order))), i, *first;
 
-	for (i = 1; i < chains->nr_nodes; i++) {
-		at = &print->child[chains->node[i].parent];
-		while (*at != CALLS_ROOT &&
-		       print->total[*at].weight[WEIGHT_OFF_CPU] >= print->total[i].weight[WEIGHT_OFF_CPU])
-			at = &print->sibling[*at];
-		print->sibling[i] = *at;
-		*at = i;
+	for (i = 1; i < chains->nr_nodes; i++)
+		order[i - 1] = i;
+	sorted_total = print->total;
+	qsort(order, chains->nr_nodes - 1, sizeof(*order), by_time);
+	for (i = 0; i < chains->nr_nodes - 1; i++) {
+		first = &print->child[chains->node[order[i]].parent];
+		print->sibling[order[i]] = *first;
+		*first = order[i];
 	}
+	free(order);
 }
 
 /* Parts below one percent of the wait are left out. */
