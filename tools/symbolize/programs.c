@@ -6,7 +6,7 @@
  * The histories know what a process had mapped at a given time. Here are the
  * times to ask for: when each program ended, and when it unmapped something.
  *
- * Memory: 72 bytes for each program, 4 for each process id up to the highest, 32
+ * Memory: 80 bytes for each program, 4 for each process id up to the highest, 32
  * for each kunwind_unmap, 16 for each kunwind_map.
  */
 #include <stdlib.h>
@@ -17,15 +17,16 @@
 
 #define MOST_PID	(1 << 22)	/* the kernel's limit */
 
+/* Each program has a list of these, the latest first. */
 struct removed {
 	uint64_t start, end;
 	int64_t time;
-	size_t program;
+	uint32_t before;	/* index + 1; 0: none */
 };
 
 struct mapped {
 	struct kunwind_symbolizer_object *object;
-	size_t program;
+	uint32_t before;
 };
 
 void programs_free(struct programs *programs)
@@ -134,7 +135,7 @@ static bool learn_fork(struct programs *programs, struct kunwind_history *histor
 	return true;
 }
 
-static bool learn_unmap(struct programs *programs, const struct program *program,
+static bool learn_unmap(struct programs *programs, struct program *program,
 			const bt_event *event, int64_t time)
 {
 	int64_t start = 0, end = 0;
@@ -145,7 +146,8 @@ static bool learn_unmap(struct programs *programs, const struct program *program
 		  sizeof(*programs->removed)))
 		return false;
 	programs->removed[programs->nr_removed++] = (struct removed){
-		(uint64_t)start, (uint64_t)end, time, (size_t)(program - programs->program) };
+		(uint64_t)start, (uint64_t)end, time, program->removed };
+	program->removed = (uint32_t)programs->nr_removed;
 	return true;
 }
 
@@ -168,8 +170,8 @@ static bool learn_map(struct programs *programs, struct program *program,
 	if (!object || !grow((void **)&programs->mapped, programs->nr_mapped, &programs->cap_mapped,
 			     sizeof(*programs->mapped)))
 		return false;
-	programs->mapped[programs->nr_mapped++] = (struct mapped){
-		object, (size_t)(program - programs->program) };
+	programs->mapped[programs->nr_mapped++] = (struct mapped){ object, program->mapped };
+	program->mapped = (uint32_t)programs->nr_mapped;
 	return true;
 }
 
@@ -208,13 +210,12 @@ bool programs_learn(struct programs *programs, struct kunwind_history *history,
 bool programs_removed(const struct programs *programs, size_t program, uint64_t address,
 		      int64_t before, int64_t *time)
 {
-	size_t i = programs->nr_removed;
+	uint32_t i;
 
-	while (i-- > 0) {
-		const struct removed *removed = &programs->removed[i];
+	for (i = programs->program[program].removed; i; i = programs->removed[i - 1].before) {
+		const struct removed *removed = &programs->removed[i - 1];
 
-		if (removed->program == program && removed->time <= before &&
-		    address >= removed->start && address < removed->end) {
+		if (removed->time <= before && address >= removed->start && address < removed->end) {
 			*time = removed->time - 1;
 			return true;
 		}
@@ -226,14 +227,13 @@ static struct kunwind_symbolizer_object *own_object(const struct programs *progr
 						    size_t program, const char *path,
 						    size_t length)
 {
-	size_t i = programs->nr_mapped;
+	uint32_t i;
 
-	while (i-- > 0) {
-		const char *mapped = kunwind_object_path(programs->mapped[i].object);
+	for (i = programs->program[program].mapped; i; i = programs->mapped[i - 1].before) {
+		const char *mapped = kunwind_object_path(programs->mapped[i - 1].object);
 
-		if (programs->mapped[i].program == program && !strncmp(mapped, path, length) &&
-		    !mapped[length])
-			return programs->mapped[i].object;
+		if (!strncmp(mapped, path, length) && !mapped[length])
+			return programs->mapped[i - 1].object;
 	}
 	return NULL;
 }

@@ -20,6 +20,7 @@ struct program {
 	int64_t begin, end;	/* INT64_MIN, INT64_MAX: not in the trace */
 	uint32_t previous;	/* of the same pid: index + 1; 0: none */
 	uint32_t parent;	/* the program that forked it: index + 1; 0: not known */
+	uint32_t removed, mapped;	/* private to programs.c */
 };
 
 struct programs {
