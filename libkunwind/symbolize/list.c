@@ -8,8 +8,8 @@
  * memory appends. So the starts and ends of all lines are sorted, and each has
  * the line that counts from there to the next one.
  *
- * Memory: 32 bytes a symbol and its text, and 32 in a perf map; at most
- * MAX_BYTES of a file are read.
+ * Memory: 24 bytes a symbol and its text, and 24 in a perf map, of which 8 are
+ * freed after reading; at most MAX_BYTES of a file are read.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -24,24 +24,24 @@
 
 struct list_line {
 	uint64_t start;
-	uint64_t end;		/* of a list with sizes */
+	union {
+		uint64_t end;			/* of a list with sizes */
+		struct {
+			uint32_t module;	/* offset in text of "[module]"; 0: none */
+			uint32_t order;
+		};
+	};
 	uint32_t name;		/* offset in text */
-	uint32_t module;	/* the same, of "[module]"; 0: none */
-	uint32_t order;
-};
-
-/* The line from @at to the next edge. */
-struct edge {
-	uint64_t at;
-	uint32_t line;		/* index + 1; 0: none */
-	uint32_t next;		/* while they are made: an edge that may have no line */
 };
 
 struct kunwind_list {
 	char *text;
 	struct list_line *line;
-	struct edge *edge;	/* of a list with sizes */
-	size_t nr, cap, nr_edges;
+	size_t nr;
+	/* of a list with sizes: where a line starts or ends, and the line from there to the next edge */
+	uint64_t *edge;
+	uint32_t *edge_line;	/* index + 1; 0: none */
+	size_t nr_edges;
 	bool sizes;
 };
 
@@ -52,6 +52,7 @@ void kunwind_list_free(struct kunwind_list *list)
 	free(list->text);
 	free(list->line);
 	free(list->edge);
+	free(list->edge_line);
 	free(list);
 }
 
@@ -124,24 +125,23 @@ static bool parse_all(struct kunwind_list *list)
 {
 	char *at = list->text, *next;
 	uint64_t last = 0;
+	size_t most = 1;
 
+	for (next = at; (next = strchr(next, '\n')); next++)
+		most++;
+	list->line = malloc(most * sizeof(*list->line));
+	if (!list->line)
+		return false;
 	for (; at && *at; at = next) {
-		struct list_line line = { .order = (uint32_t)list->nr };
+		struct list_line line = { 0 };
 
+		if (!list->sizes)
+			line.order = (uint32_t)list->nr;
 		next = strchr(at, '\n');
 		if (next)
 			*next++ = '\0';
 		if (!parse(list, at, &line))
 			continue;
-		if (list->nr == list->cap) {
-			size_t cap = list->cap ? list->cap * 2 : 4096;
-			struct list_line *bigger = realloc(list->line, cap * sizeof(*bigger));
-
-			if (!bigger)
-				return false;
-			list->line = bigger;
-			list->cap = cap;
-		}
 		last |= line.start;
 		list->line[list->nr++] = line;
 	}
@@ -151,9 +151,9 @@ static bool parse_all(struct kunwind_list *list)
 
 static int compare_edges(const void *a, const void *b)
 {
-	const struct edge *x = a, *y = b;
+	const uint64_t *x = a, *y = b;
 
-	return x->at < y->at ? -1 : x->at > y->at;
+	return *x < *y ? -1 : *x > *y;
 }
 
 /* Returns the number of edges up to @addr. */
@@ -164,7 +164,7 @@ static size_t edges_to(const struct kunwind_list *list, uint64_t addr)
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 
-		if (list->edge[mid].at <= addr)
+		if (list->edge[mid] <= addr)
 			lo = mid + 1;
 		else
 			hi = mid;
@@ -172,12 +172,15 @@ static size_t edges_to(const struct kunwind_list *list, uint64_t addr)
 	return lo;
 }
 
-/* Returns the first edge from @i on that has no line, and shortens the way to it. */
-static size_t next_free(struct edge *edge, size_t i)
+/*
+ * Returns the first edge from @i on that has no line, and shortens the way to it. @next: for
+ * each edge, itself or a later one that may have no line.
+ */
+static size_t next_free(uint32_t *next, size_t i)
 {
-	while (edge[i].next != i) {
-		edge[i].next = edge[edge[i].next].next;
-		i = edge[i].next;
+	while (next[i] != i) {
+		next[i] = next[next[i]];
+		i = next[i];
 	}
 	return i;
 }
@@ -185,32 +188,39 @@ static size_t next_free(struct edge *edge, size_t i)
 /* Last line first: a line gets the edges that no later line has. */
 static bool make_edges(struct kunwind_list *list)
 {
+	uint64_t *edge = calloc(list->nr, 2 * sizeof(*edge));
 	size_t i, j, end;
+	uint32_t *next;
+	bool ok;
 
-	list->edge = calloc(list->nr, 2 * sizeof(*list->edge));
-	if (!list->edge)
+	list->edge = edge;
+	if (!edge)
 		return false;
 	for (i = 0; i < list->nr; i++) {
-		list->edge[2 * i].at = list->line[i].start;
-		list->edge[2 * i + 1].at = list->line[i].end;
+		edge[2 * i] = list->line[i].start;
+		edge[2 * i + 1] = list->line[i].end;
 	}
-	qsort(list->edge, 2 * list->nr, sizeof(*list->edge), compare_edges);
+	qsort(edge, 2 * list->nr, sizeof(*edge), compare_edges);
 	for (i = 0; i < 2 * list->nr; i++) {
-		if (!i || list->edge[i].at != list->edge[i - 1].at)
-			list->edge[list->nr_edges++].at = list->edge[i].at;
+		if (!i || edge[i] != edge[i - 1])
+			edge[list->nr_edges++] = edge[i];
 	}
-	for (i = 0; i < list->nr_edges; i++)
-		list->edge[i].next = (uint32_t)i;
-	for (i = list->nr; i--;) {
+	list->edge_line = calloc(list->nr_edges, sizeof(*list->edge_line));
+	next = malloc(list->nr_edges * sizeof(*next));
+	for (i = 0; next && i < list->nr_edges; i++)
+		next[i] = (uint32_t)i;
+	ok = next && list->edge_line;
+	for (i = ok ? list->nr : 0; i--;) {
 		end = edges_to(list, list->line[i].end) - 1;
-		j = next_free(list->edge, edges_to(list, list->line[i].start) - 1);
+		j = next_free(next, edges_to(list, list->line[i].start) - 1);
 		while (j < end) {
-			list->edge[j].line = (uint32_t)i + 1;
-			list->edge[j].next = (uint32_t)j + 1;
-			j = next_free(list->edge, j);
+			list->edge_line[j] = (uint32_t)i + 1;
+			next[j] = (uint32_t)j + 1;
+			j = next_free(next, j);
 		}
 	}
-	return true;
+	free(next);
+	return ok;
 }
 
 struct kunwind_list *kunwind_list_read(const char *path, bool sizes)
@@ -280,9 +290,9 @@ const char *kunwind_list_find(const struct kunwind_list *list, uint64_t addr, ui
 	*module = "";
 	if (list->sizes) {
 		lo = edges_to(list, addr);
-		if (!lo || !list->edge[lo - 1].line)
+		if (!lo || !list->edge_line[lo - 1])
 			return NULL;
-		line = &list->line[list->edge[lo - 1].line - 1];
+		line = &list->line[list->edge_line[lo - 1] - 1];
 		*start = line->start;
 		return list->text + line->name;
 	}
