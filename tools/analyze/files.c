@@ -18,8 +18,8 @@
  * trace does not say which. If it is a thread, the copy of the table lives
  * until the thread's first event.
  *
- * Memory: 8 bytes for each descriptor of each process that has not ended, and 100
- * for each thread.
+ * Memory: 2 KB for each block of 256 descriptors that has one in use, for each process that
+ * has not ended, and 8 bytes for each block below the highest; 100 bytes for each thread.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -33,6 +33,7 @@
 #include "trace/syscall.h"
 
 #define MAX_FD		1048576	/* this and larger ones are not followed */
+#define BLOCK		256	/* descriptors */
 #define RANGE_CLOEXEC	4	/* CLOSE_RANGE_CLOEXEC of linux/close_range.h */
 #define MEMFD_CLOEXEC	1	/* MFD_CLOEXEC of linux/memfd.h */
 
@@ -79,8 +80,8 @@ struct process {
 	struct descriptor {
 		uint32_t name;	/* string; 0: not open, or not known */
 		bool cloexec;
-	} *fd;
-	uint32_t nr;
+	} **block;		/* of BLOCK descriptors each; NULL: none is open */
+	uint32_t nr_blocks;
 	bool unused;		/* a copy that clone made; its process or thread has had no event yet */
 };
 
@@ -155,9 +156,17 @@ void files_init(struct files *files, struct calls *to)
 	*files = (struct files){ .calls = to, .fd = -1 };
 }
 
+static void free_blocks(struct process *process)
+{
+	while (process->nr_blocks)
+		free(process->block[--process->nr_blocks]);
+	free(process->block);
+	process->block = NULL;
+}
+
 static void free_process(void *process)
 {
-	free(((struct process *)process)->fd);
+	free_blocks(process);
 	free(process);
 }
 
@@ -171,33 +180,62 @@ void files_free(struct files *files)
 
 /* ------------------------------------------------------------ tables */
 
+/* Returns the place of a descriptor; NULL: none of its block is open. */
+static struct descriptor *find_fd(const struct process *process, int64_t fd)
+{
+	return fd >= 0 && fd / BLOCK < process->nr_blocks && process->block[fd / BLOCK] ?
+		&process->block[fd / BLOCK][fd % BLOCK] : NULL;
+}
+
 static void set(struct process *process, int64_t fd, uint32_t name, bool cloexec)
 {
-	uint32_t old = process->nr;
+	struct descriptor *open = find_fd(process, fd);
+	uint32_t i = (uint32_t)(fd / BLOCK);
 
-	if (fd < 0 || fd >= MAX_FD)
+	if (fd < 0 || fd >= MAX_FD || (!open && !name))
 		return;
-	if (fd >= old) {
-		process->nr = (uint32_t)fd * 2 + 16;
-		process->fd = needed(realloc(process->fd, process->nr * sizeof(*process->fd)));
-		memset(process->fd + old, 0, (process->nr - old) * sizeof(*process->fd));
+	if (i >= process->nr_blocks) {
+		process->block = needed(realloc(process->block, (i + 1) * sizeof(*process->block)));
+		while (process->nr_blocks <= i)
+			process->block[process->nr_blocks++] = NULL;
 	}
-	process->fd[fd] = (struct descriptor){ name, cloexec };
+	if (!process->block[i])
+		process->block[i] = needed(calloc(BLOCK, sizeof(*process->block[i])));
+	process->block[i][fd % BLOCK] = (struct descriptor){ name, cloexec };
 }
 
 static uint32_t name_of(const struct process *process, int64_t fd)
 {
-	return fd >= 0 && fd < process->nr ? process->fd[fd].name : 0;
+	const struct descriptor *open = find_fd(process, fd);
+
+	return open ? open->name : 0;
+}
+
+/* Closes the descriptors from @first to @last, or lets exec close them. */
+static void close_range_of(struct process *process, int64_t first, int64_t last, bool on_exec)
+{
+	struct descriptor *open;
+	int64_t fd;
+
+	for (fd = first; fd >= 0 && fd / BLOCK < process->nr_blocks && fd <= last; fd++) {
+		open = find_fd(process, fd);
+		if (!open)
+			fd |= BLOCK - 1;	/* the whole block */
+		else if (on_exec)
+			open->cloexec = true;
+		else
+			*open = (struct descriptor){ 0 };
+	}
 }
 
 static void close_on_exec(struct process *process)
 {
-	uint32_t i;
+	uint32_t i, k;
 
-	for (i = 0; i < process->nr; i++) {
-		if (process->fd[i].cloexec)
-			process->fd[i].name = 0;
-	}
+	for (i = 0; i < process->nr_blocks; i++)
+		for (k = 0; process->block[i] && k < BLOCK; k++)
+			if (process->block[i][k].cloexec)
+				process->block[i][k].name = 0;
 }
 
 static void forget_process(struct files *files, struct process *process)
@@ -220,16 +258,20 @@ static void forget_copy(struct files *files, const void *trace, int64_t tid)
 static void copy_table(struct files *files, const void *trace, int64_t from, int64_t to)
 {
 	struct process *child = process_of(files, trace, to), *parent = process_of(files, trace, from);
+	const struct descriptor *block;
 
 	if (child == parent)
 		return;		/* only in a damaged trace */
-	free(child->fd);
-	child->fd = NULL;
-	child->nr = parent->nr;
-	if (!parent->nr)
+	free_blocks(child);
+	if (!parent->nr_blocks)
 		return;
-	child->fd = needed(malloc(parent->nr * sizeof(*parent->fd)));
-	memcpy(child->fd, parent->fd, parent->nr * sizeof(*parent->fd));
+	child->block = needed(calloc(parent->nr_blocks, sizeof(*child->block)));
+	for (; child->nr_blocks < parent->nr_blocks; child->nr_blocks++) {
+		block = parent->block[child->nr_blocks];
+		if (block)
+			child->block[child->nr_blocks] =
+				memcpy(needed(malloc(BLOCK * sizeof(*block))), block, BLOCK * sizeof(*block));
+	}
 }
 
 /* ------------------------------------------------------------ fields */
@@ -413,12 +455,7 @@ static void leave(struct files *files, const struct call *call, struct process *
 		set(process, result, calls_string(files->calls, call->name), cloexec);
 		break;
 	case OP_CLOSE_RANGE:
-		for (i = thread->fd; i >= 0 && i < process->nr && i <= thread->last; i++) {
-			if (thread->flags & RANGE_CLOEXEC)
-				process->fd[i].cloexec = true;
-			else
-				set(process, i, 0, false);
-		}
+		close_range_of(process, thread->fd, thread->last, thread->flags & RANGE_CLOEXEC);
 		break;
 	case OP_DUP:
 		set(process, result, copied, false);
