@@ -256,11 +256,14 @@ int kunwind_cmd_doctor(int argc, char **argv)
 			format = DOCTOR_JSON;
 		} else {
 			kunwind_tool_error("unknown argument %s", argv[i]);
-			return kunwind_tool_usage(TOOL_FAILED);
+			return kunwind_tool_usage(TOOL_USAGE);
 		}
 	}
 	doctor_begin(format);
 	uname(&name);
+	if (access("/proc/self", F_OK))
+		doctor_line(DOCTOR_FAIL, "/proc", "not mounted, so other lines may be wrong",
+			    "mount -t proc proc /proc");
 	check_rights();
 	loaded = check_module(name.release);
 	check_device(loaded);

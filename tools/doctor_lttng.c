@@ -79,7 +79,11 @@ static void check_sessiond(void)
 	err = fd < 0 ? errno : connect(fd, (struct sockaddr *)&address, sizeof(address)) ? errno : 0;
 	if (fd >= 0)
 		close(fd);
-	if (!err)
+	if (!err && kunwind_consumer_ended())
+		doctor_line(DOCTOR_FAIL, "lttng-sessiond",
+			    "its consumer daemon, which writes traces, has ended",
+			    "sudo pkill -KILL -x lttng-sessiond; sudo lttng-sessiond --daemonize");
+	else if (!err)
 		doctor_line(DOCTOR_OK, "lttng-sessiond", "root's is running", NULL);
 	else if (err == EACCES || err == EPERM)
 		doctor_line(DOCTOR_FAIL, "lttng-sessiond", "root's is running, but not for you",

@@ -14,4 +14,7 @@
  */
 bool kunwind_left_over(char *fix, size_t size);
 
+/* Returns whether LTTng's consumer daemon for the kernel has ended, and is not started again. */
+bool kunwind_consumer_ended(void);
+
 #endif /* KUNWIND_LEFT_OVER_H */

@@ -49,6 +49,8 @@ const char *kunwind_tool_advice(int error)
 	case -EPERM:
 		return "not allowed: use sudo";
 	case -ESRCH:
+		if (access("/proc/self", F_OK))
+			return KUNWIND_NO_PROC;
 		return "no such process, or none that you may trace (use sudo), or a kernel thread";
 	case -ENOENT:
 		return "it is not registered";

@@ -12,7 +12,8 @@
 /* Exit statuses. Those of "run", which "record" also uses, are env(1)'s. */
 enum {
 	TOOL_OK = 0,
-	TOOL_FAILED = 1,		/* also: wrong usage */
+	TOOL_FAILED = 1,		/* also: nothing was found */
+	TOOL_USAGE = 2,			/* wrong usage; TOOL_RUN_FAILED if the status is that of a command */
 	TOOL_RUN_FAILED = 125,		/* kunwind itself failed; the command was not run */
 	TOOL_RUN_CANNOT = 126,		/* the command was found but cannot be run */
 	TOOL_RUN_NOT_FOUND = 127,
@@ -44,6 +45,9 @@ void kunwind_tool_error(const char *format, ...) __attribute__((__format__(__pri
 
 /* Returns what a negative errno of libkunwind means, and what to do then. */
 const char *kunwind_tool_advice(int error);
+
+/* For the user: what is missing. */
+#define KUNWIND_NO_PROC	"/proc is not mounted: mount -t proc proc /proc"
 
 /* Prints "kunwind COMMAND: @what: advice" on stderr. @what may be NULL. */
 void kunwind_tool_failure(const char *what, int error);

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # daemon.sh - kunwind record and kunwind snapshot with a session daemon that does
-# not answer: the time limit of each call, and signals
+# not answer: the time limit of each call, and signals; and with daemons of LTTng that have ended
 #
 # A program links all objects of the recorder, and takes the place of libkunwind
 # and of liblttng-ctl. The function that $HANG names never returns. Each function
@@ -20,6 +20,7 @@ trap 'kill "${sleepers[@]}" 2>/dev/null; rm -rf "$work"' EXIT
 # function, scenario, what the message says
 cat >"$work/calls" <<'END'
 lttng_session_daemon_alive pid does it run?
+lttng_health_query health is it healthy?
 lttng_list_triggers pid list triggers
 lttng_list_sessions pid list sessions
 lttng_list_sessions left-over list sessions
@@ -55,7 +56,8 @@ event_field_value_array_get_element_at_index event_field_value_array_get_length 
 event_field_value_string_get_value event_field_value_unsigned_int_get_value event_rule_destroy
 event_rule_kernel_syscall_create event_rule_kernel_syscall_set_filter event_rule_kernel_syscall_set_name_pattern
 event_rule_kernel_tracepoint_create event_rule_kernel_tracepoint_set_filter
-event_rule_kernel_tracepoint_set_name_pattern notification_channel_destroy notification_destroy
+event_rule_kernel_tracepoint_set_name_pattern health_create_consumerd health_create_sessiond health_destroy health_state
+notification_channel_destroy notification_destroy
 notification_get_evaluation notification_get_trigger session_daemon_notification_endpoint session_descriptor_destroy
 session_descriptor_snapshot_local_create snapshot_output_create snapshot_output_destroy snapshot_output_get_ctrl_url
 snapshot_output_list_destroy snapshot_output_list_get_next snapshot_output_set_local_path snapshot_output_set_name
@@ -69,6 +71,7 @@ is "$(nm -u "$tools"/build/record-*.o | grep -o ' lttng_.*' | sort -u | tr -d ' 
 cat >"$work/stubs.c" <<'END_C'
 #include <fcntl.h>
 #include <kunwind.h>
+#include <lttng/health.h>
 #include <lttng/lttng.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,8 +84,10 @@ int kunwind_info(struct kunwind_info *info) { (void)info; return 0; }
 int kunwind_register_self(unsigned int flags) { (void)flags; return 0; }
 int kunwind_register_pid(int pid, unsigned int flags) { (void)pid, (void)flags; return 0; }
 int kunwind_system_wide(int on) { (void)on; return 0; }
-int kunwind_report_read(struct kunwind_report *report) { (void)report; return -1; }
+int kunwind_report_read(struct kunwind_report *report) { memset(report, 0, sizeof(*report)); return 0; }
 void kunwind_report_free(struct kunwind_report *report) { (void)report; }
+const char *kunwind_report_value(const struct kunwind_report *r, const char *kind, const char *name, int field)
+{ (void)r, (void)kind, (void)name, (void)field; return access("off", F_OK) ? "Y" : "N"; }
 
 static void note(const char *what)
 {
@@ -101,6 +106,16 @@ static void call(const char *name)
 	note(name);
 	while (hang && !strcmp(hang, name))
 		pause();
+}
+
+/* RESULT: "NAME=NUMBER,NAME=NUMBER", what the functions return */
+static int result(const char *name)
+{
+	const char *text = getenv("RESULT");
+
+	call(name);
+	text = text ? strstr(text, name) : NULL;
+	return text && text[strlen(name)] == '=' ? atoi(text + strlen(name) + 1) : 0;
 }
 
 static char thing[4096];	/* what all pointers point to */
@@ -122,7 +137,7 @@ int lttng_list_sessions(struct lttng_session **sessions)
 int lttng_create_session(const char *name, const char *url) { (void)name, (void)url; ASK; return 0; }
 int lttng_create_session_live(const char *name, const char *url, unsigned int t) { (void)name, (void)url, (void)t; ASK; return 0; }
 enum lttng_error_code lttng_create_session_ext(struct lttng_session_descriptor *d) { (void)d; ASK; return LTTNG_OK; }
-int lttng_enable_channel(struct lttng_handle *h, struct lttng_channel *c) { (void)h, (void)c; ASK; return 0; }
+int lttng_enable_channel(struct lttng_handle *h, struct lttng_channel *c) { (void)h, (void)c; return result(__func__); }
 static int list(struct lttng_event **events, const char *name)
 {
 	*events = calloc(1, sizeof(**events));
@@ -136,8 +151,21 @@ int lttng_add_context(struct lttng_handle *h, struct lttng_event_context *c, con
 int lttng_enable_event(struct lttng_handle *h, struct lttng_event *e, const char *c) { (void)h, (void)e, (void)c; ASK; return 0; }
 int lttng_enable_event_with_filter(struct lttng_handle *h, struct lttng_event *e, const char *c, const char *f)
 { (void)h, (void)e, (void)c, (void)f; ASK; return 0; }
-int lttng_start_tracing(const char *n) { (void)n; ASK; return 0; }
-int lttng_stop_tracing_no_wait(const char *n) { (void)n; ASK; return 0; }
+/* makes the files of a trace, as LTTng does */
+int lttng_start_tracing(const char *n)
+{
+	static const char *const files[] = { "out/kernel/metadata", "out/kernel/events_0", "out/kernel/stacks_0" };
+	size_t i;
+
+	(void)n;
+	mkdir("out/kernel", 0777);
+	for (i = 0; getenv("FILES") && i < sizeof(files) / sizeof(files[0]); i++)
+		close(open(files[i], O_CREAT | O_WRONLY, 0666));
+	rmdir("out/kernel");
+	ASK;
+	return 0;
+}
+int lttng_stop_tracing_no_wait(const char *n) { (void)n; return result(__func__); }
 int lttng_data_pending(const char *n)
 {
 	static int left = 3;
@@ -146,8 +174,13 @@ int lttng_data_pending(const char *n)
 	ASK;
 	return getenv("PENDING") ? 1 : left-- > 0;
 }
-int lttng_list_channels(struct lttng_handle *h, struct lttng_channel **c) { (void)h; ASK; *c = NULL; return 0; }
-int lttng_destroy_session(const char *n) { (void)n; ASK; return 0; }
+int lttng_list_channels(struct lttng_handle *h, struct lttng_channel **c) { (void)h; *c = NULL; return result(__func__); }
+int lttng_destroy_session(const char *n) { (void)n; return result(__func__); }
+int lttng_health_query(struct lttng_health *h) { return result((char *)h != thing ? __func__ : "consumer"); }
+struct lttng_health *lttng_health_create_sessiond(void) { return (void *)(thing + 1); }
+struct lttng_health *lttng_health_create_consumerd(enum lttng_health_consumerd c) { (void)c; return (void *)thing; }
+int lttng_health_state(const struct lttng_health *h) { (void)h; return result("state"); }
+void lttng_health_destroy(struct lttng_health *h) { (void)h; }
 struct lttng_notification_channel *lttng_notification_channel_create(struct lttng_endpoint *e) { (void)e; ASK; return (void *)thing; }
 enum lttng_error_code lttng_register_trigger_with_name(struct lttng_trigger *t, const char *n) { (void)t, (void)n; ASK; return LTTNG_OK; }
 enum lttng_notification_channel_status lttng_notification_channel_subscribe(struct lttng_notification_channel *c,
@@ -212,6 +245,7 @@ start() {
 	cd "$work/$1" || exit 1
 	case $2 in
 	left-over) options=(--left-over) ;;
+	health) options=(--consumer-ended) ;;
 	snapshot) options=(-) ;;
 	remote) options=(-q -o net://host -e openat -p "$sleeper") ;;
 	all) options=(-q -o out -a -e openat) ;;
@@ -344,6 +378,63 @@ check "no time limit while a recording goes on" kill -0 "$pid"
 kill -TERM "$pid"
 ends "$pid"
 is "$status" 143 "SIGTERM ends the command, and then the recording"
+
+# ------------------------------------------------ daemons that have ended, and lost files
+# ended NAME [OPTION...]: a recording with files, during which $during is done; sets $status and $err
+ended() {
+	local name=$1
+	shift
+	mkdir -p "$work/$name"
+	cd "$work/$name" || exit 1
+	FILES=1 ../kunwind-record -o out "$@" -e openat -- sh -c "$during" 2>err >stdout
+	status=$?
+	err=$(err "$name")
+	cd ..
+}
+during=true
+ended whole
+like "$status $err" "^0 kunwind record: the trace is in out\." "a recording to which nothing happens: status 0"
+consumer="consumer daemon, which writes traces, has ended.*restart both: sudo pkill -KILL -x lttng-sessiond; sudo lttng-sessiond --daemonize"
+RESULT=lttng_list_channels=-99 ended list
+like "$status $err" "^125 kunwind record: the trace ends early: .*$consumer.*the beginning of the trace is in out\." \
+	"the consumer daemon has ended before the recording: status 125, the loss and what to do"
+RESULT=lttng_destroy_session=-150 ended destroy
+like "$status $err" "^125 kunwind record: the trace may end early: .*$consumer.*the beginning of the trace is in out\." \
+	"the consumer daemon ends while the session is destroyed: status 125, the loss and what to do"
+RESULT=lttng_enable_channel=-99 ended channel
+like "$status $err" "^125 kunwind record: channel: .*$consumer" "no recording begins without a consumer daemon: what to do"
+RESULT=lttng_stop_tracing_no_wait=-23,lttng_destroy_session=-23 ended restarted
+like "$status $err" "^125 kunwind record: stop: LTTng's session daemon was restarted.*the beginning of the trace is in out" \
+	"the session daemon was restarted: status 125 and the loss"
+is "$(grep -c 'kunwind record: ' <<<"$err")" 2 "the session daemon was restarted: the loss is named once"
+RESULT=lttng_destroy_session=-141 ended relay -o net://host
+like "$status $err" "^125 kunwind record: the trace may end early: the relay daemon there has ended.*the beginning of the trace went to net://host" \
+	"the relay daemon has ended: status 125, the loss and what to do"
+RESULT=lttng_destroy_session=-141 ended stream
+like "$status $err" "^0 kunwind record: the trace is in out\." "a local stream that was given up is for the check of the disk"
+during='rm -rf out'
+ended removed
+like "$status $err" "^125 kunwind record: out: 3 of 3 files of the trace were removed.*record again" "the directory is removed: status 125 and the loss"
+is "$(grep -c 'trace is in' <<<"$err")" 0 "the directory is removed: no message says that the trace is there"
+during='rm -r out; mkdir -p out/kernel; touch out/kernel/metadata out/kernel/events_0 out/kernel/stacks_0'
+ended again
+like "$status $err" "^125 kunwind record: out: 3 of 3 files" "the directory is removed, and made again by somebody else: status 125"
+during='rm out/kernel/events_0'
+ended file
+like "$status $err" "^125 kunwind record: out: 1 of 3 files of the trace were removed.*the rest of the trace is in out\." "one file is removed: status 125 and the loss"
+during='mv out elsewhere'
+ended moved
+like "$status $err" "^0 kunwind record: out: the directory has another name now: $work/moved/elsewhere.*the trace is in $work/moved/elsewhere\." \
+	"the directory is renamed: the message has its new name"
+during='touch off'
+ended off
+like "$status $err" "^125 kunwind record: kunwind was switched off while this was recorded.*the parameter enabled is Y" \
+	"the module is switched off: status 125 and the cause"
+# healthy CASE RESULT: what kunwind doctor is told
+healthy() { (cd "$work/whole" && RESULT=$1 ../kunwind-record --consumer-ended); }
+is "$(healthy state=-1)" "" "a part of the session daemon has failed, but the consumer daemon answers"
+is "$(healthy consumer=-1)" "" "there is no consumer daemon yet"
+is "$(healthy state=-1,consumer=-1)" "yes" "the consumer daemon has ended: doctor is told so"
 
 # ------------------------------------------------ a notification that does not end
 HANG=notification start rest flight

@@ -44,6 +44,8 @@ int kunwind_register_pid(int pid, unsigned int flags) { (void)pid, (void)flags; 
 int kunwind_unregister_pid(int pid) { (void)pid; return 0; }
 int kunwind_report_read(struct kunwind_report *report) { (void)report; return -1; }
 void kunwind_report_free(struct kunwind_report *report) { (void)report; }
+const char *kunwind_report_value(const struct kunwind_report *r, const char *kind, const char *name, int field)
+{ (void)r, (void)kind, (void)name, (void)field; return NULL; }
 
 bool sampling_begin(struct sampling *s) { (void)s; return true; }
 void sampling_restore(struct sampling *s) { (void)s; }
@@ -52,13 +54,14 @@ void left_over_print(void) { }
 void left_over_end(void) { }
 
 bool session_daemon(void) { return true; }
+bool session_consumer_ended(void) { return false; }
 bool session_probe(void) { return true; }
 bool session_is_remote(const char *to) { (void)to; return false; }
 bool session_context(struct session *s, int type) { (void)s, (void)type; return true; }
 bool session_may_trigger(const struct session *s, const char *name) { (void)s, (void)name; return true; }
 bool session_open_files(struct session *s) { (void)s; return true; }
 bool session_start(struct session *s) { (void)s; return true; }
-void session_destroy(struct session *s) { (void)s; }
+bool session_destroy(struct session *s) { (void)s; return true; }
 
 static void note(const char *what, const char *rest)
 {
@@ -96,6 +99,14 @@ bool session_stop(struct session *s, uint64_t *lost)
 	return !getenv("STOP_FAILS");
 }
 
+/* OTHERS=N: kunwind snapshot takes N, too */
+static unsigned int written;
+unsigned int snapshot_count(int dir)
+{
+	(void)dir;
+	return written + (unsigned int)atoi(getenv("OTHERS") ?: "0");
+}
+
 int snapshot_command(int argc, char **argv) { (void)argc, (void)argv; return 1; }
 bool snapshot_take(const char *session, int dir, const char *path, struct snapshot *snapshot)
 {
@@ -106,6 +117,7 @@ bool snapshot_take(const char *session, int dir, const char *path, struct snapsh
 	snapshot->dir = -1;
 	if (full && taken++ < atoi(full))
 		return false;
+	written++;
 	snapshot->dir = dup(dir);
 	snprintf(snapshot->path, sizeof(snapshot->path), "%s", path);
 	return true;
@@ -225,6 +237,34 @@ FULL=1000 FIRINGS=20 record --flight --interval 600 --trigger 'event sched_switc
 is "$(grep -c '^snapshot ' events)" 1 "--interval: a snapshot that failed is not tried again at once"
 FIRINGS=20 record -j --flight --interval 0 --snapshots 1 --trigger 'event sched_switch' -- sleep 1
 like "$(grep -c '^snapshot ' events) $(tail -n 1 err)" '^1 .*"suppressed": [1-9]' "--snapshots: firings after the last snapshot are counted"
+
+OTHERS=2 record --flight -- true
+like "$status $err" "^0 .*2 snapshots are in out" "snapshots that kunwind snapshot takes are counted"
+OTHERS=2 record --flight -- sh -c 'kill -USR1 $PPID; sleep 1'
+like "$err" "3 snapshots are in out" "snapshots of both kinds are counted once"
+OTHERS=1 record -j --flight -- true
+like "$err" '"snapshots": 1,' "--json: snapshots that kunwind snapshot takes are counted"
+record --flight -- true
+like "$err" "no snapshot was taken" "no snapshot"
+
+# ------------------------------------------------ lists of processes
+# registered OPTION...: the processes that are recorded, by the filter
+sleep 1000 &
+sleeper=$!
+sleep 1000 &
+other=$!
+for list in "$sleeper,$other" "$sleeper $other" "$sleeper
+$other" " $sleeper , $other "; do
+	rm -rf events out
+	./recorder -q -e read -o out -p "$list" &
+	recorder=$!
+	until grep -qs "^read" events || ! kill -0 $recorder 2>/dev/null; do sleep 0.1; done
+	kill -INT $recorder
+	wait $recorder
+	is "$(filter_of read)" "\$ctx.pid == $sleeper || \$ctx.pid == $other;" "-p takes a list: ${list@Q}"
+done
+kill $sleeper $other
+sleeper=
 
 # ------------------------------------------------ exit status
 record -q -- sh -c 'exit 3'

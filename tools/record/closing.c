@@ -24,7 +24,7 @@ void record_close_json(const struct record *record, int status)
 	fprintf(out, ", \"lost\": %llu, \"status\": %d", (unsigned long long)record->lost, status);
 	if (record->flight.on)
 		fprintf(out, ", \"snapshots\": %llu, \"suppressed\": %llu",
-			(unsigned long long)record->flight.taken,
+			(unsigned long long)(record->flight.taken + record->flight.others),
 			(unsigned long long)record->flight.suppressed);
 	fputs("}\n", out);
 	if (!fclose(out))
@@ -40,9 +40,9 @@ static void closing_words_flight(const struct record *record)
 		kunwind_tool_error("%llu firings of triggers had no snapshot, because of --interval %llu or "
 				   "--snapshots %llu", (unsigned long long)flight->suppressed,
 				   (unsigned long long)flight->interval, (unsigned long long)flight->most);
-	if (!record->quiet && flight->taken)
+	if (!record->quiet && flight->taken + flight->others)
 		kunwind_tool_error("%llu snapshots are in %s; each is a trace of its own",
-				   (unsigned long long)flight->taken, record->output);
+				   (unsigned long long)(flight->taken + flight->others), record->output);
 	else if (!record->quiet)
 		kunwind_tool_error("no snapshot was taken");
 }
@@ -80,13 +80,16 @@ void record_close_words(const struct record *record)
 	if (record->quiet)
 		return;
 	if (session_is_remote(record->output)) {
-		kunwind_tool_error("the trace went to %s, session %s", record->output,
+		kunwind_tool_error("the %strace went to %s, session %s",
+				   record->incomplete ? "beginning of the " : "", record->output,
 				   record->session.name);
 		return;
 	}
-	if (record->disk == DISK_FULL_EMPTY)
+	if (record->disk == DISK_FULL_EMPTY || record->disk == DISK_REMOVED_ALL)
 		return;
-	kunwind_tool_error(record->disk == DISK_FULL ? "the beginning of the trace is in %s. To read it:" :
+	kunwind_tool_error(record->disk == DISK_REMOVED ? "the rest of the trace is in %s. To read it:" :
+			   record->disk == DISK_FULL || record->incomplete ?
+						       "the beginning of the trace is in %s. To read it:" :
 						       "the trace is in %s. To read it:", record->output);
 	reading_command("report", record->output, "");
 	reading_command("flamegraph", record->output, " -o flame.html");

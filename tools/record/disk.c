@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: MIT
 /*
- * disk.c - find out whether a recorded trace is cut off, because the disk was full
+ * disk.c - find out whether a recorded trace is cut off, because the disk was full, or files
+ * of it were removed
  *
  * LTTng's consumer daemon gives up a stream when a write fails, and reports
  * nothing to the program that records. What it leaves is a stream file that ends
  * inside a packet, and which babeltrace2 does not open, or, if the write failed
  * between packets, a file system without space.
  */
+#include <fcntl.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -65,6 +68,40 @@ static bool check_name(int dir, const char *name, void *data)
 	check->whole = below.whole;
 	close(fd);
 	return true;
+}
+
+struct count {
+	size_t files;
+	int levels;
+};
+
+static bool count_name(int dir, const char *name, void *data)
+{
+	struct count *count = data;
+	struct stat st;
+	int fd;
+
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) || !strcmp(name, "index"))
+		return true;
+	count->files += S_ISREG(st.st_mode);
+	if (!S_ISDIR(st.st_mode) || !count->levels)
+		return true;
+	fd = kunwind_dir_at(dir, name);
+	if (fd < 0)
+		return true;
+	count->levels--;
+	kunwind_dir_each(fd, count_name, count);
+	count->levels++;
+	close(fd);
+	return true;
+}
+
+size_t disk_files(int dir)
+{
+	struct count count = { .levels = LEVELS };
+
+	kunwind_dir_each(dir, count_name, &count);
+	return count.files;
 }
 
 enum disk disk_check(int dir)

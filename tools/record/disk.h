@@ -5,10 +5,14 @@
 #ifndef KUNWIND_RECORD_DISK_H
 #define KUNWIND_RECORD_DISK_H
 
+#include <stddef.h>
+
 enum disk {
 	DISK_ENOUGH,
 	DISK_FULL,		/* the trace ends early */
 	DISK_FULL_EMPTY,	/* the trace has no packet, and so no event */
+	DISK_REMOVED,		/* files were removed; set by the caller of disk_files() */
+	DISK_REMOVED_ALL,
 };
 
 /*
@@ -18,5 +22,8 @@ enum disk {
  * read nor cut.
  */
 enum disk disk_check(int dir);
+
+/* Returns the number of files of the trace in the directory @dir: metadata and streams. */
+size_t disk_files(int dir);
 
 #endif /* KUNWIND_RECORD_DISK_H */

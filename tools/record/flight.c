@@ -173,8 +173,10 @@ static bool take(struct flight *flight, const char *why)
 	} else {
 		flight->failed++;
 	}
-	if (snapshot.dir >= 0)
+	if (snapshot.dir >= 0) {
+		flight->written++;
 		close(snapshot.dir);
+	}
 	watchdog_idle();
 	return taken;
 }
@@ -295,6 +297,7 @@ bool flight_begin(struct flight *flight, const char *session, const struct direc
 void flight_end(struct flight *flight, int killed)
 {
 	const struct expression *expression = flight->triggers.expression;
+	uint64_t there;
 	size_t i;
 
 	if (flight->started) {
@@ -305,6 +308,8 @@ void flight_end(struct flight *flight, int killed)
 		close(flight->stop[1]);
 		pthread_join(flight->thread, NULL);
 		flight->started = false;
+		there = snapshot_count(flight->dir);
+		flight->others = there > flight->written ? there - flight->written : 0;
 	}
 	flight->listens = !triggers_end(&flight->triggers);
 }

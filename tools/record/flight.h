@@ -22,9 +22,11 @@ struct flight {
 	uint64_t most;		/* snapshots; 0: no limit */
 	/* results */
 	uint64_t taken, failed, suppressed;
+	uint64_t others;	/* snapshots that "kunwind snapshot" has taken */
 	/* private to flight.c */
 	const char *session, *path;
 	int dir, firings, signals, stop[2];
+	uint64_t written;	/* directories of snapshots, also of those that failed */
 	uint64_t triggered;	/* those of "taken" that triggers have taken */
 	bool started;
 	bool expecting, came;	/* the firing for a signal that has killed the command */

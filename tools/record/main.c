@@ -19,6 +19,7 @@
 
 #include "dir.h"
 #include "record.h"
+#include "report.h"
 #include "snapshot.h"
 #include "symbols.h"
 #include "tool.h"
@@ -106,6 +107,9 @@ static int begin(void)
 	watchdog_wait(WATCH_DAEMON, "start tracing", WATCH_USUAL);
 	if (!session_start(&record.session))
 		return TOOL_RUN_FAILED;
+	/* LTTng makes them before it starts */
+	if (!record.flight.on && !session_is_remote(record.output))
+		record.files = disk_files(record.dir.lock);
 	if (record.flight.on && !flight_begin(&record.flight, record.session.name, &record.dir,
 					      record.filter, record.buffer))
 		return TOOL_RUN_FAILED;
@@ -115,6 +119,51 @@ static int begin(void)
 	watchdog_wait(WATCH_MODULE, "begin to take samples", WATCH_ANY);
 	sampling_check(&record.sampling);
 	return watchdog_interrupted() ? TOOL_RUN_FAILED : 0;
+}
+
+/*
+ * Reports what was done to the directory of the trace meanwhile: a new name, which is used from
+ * now on, or files that were removed. Returns whether some were.
+ */
+static bool was_removed(void)
+{
+	static char path[PATH_MAX];
+	size_t files;
+
+	if (record.flight.on || session_is_remote(record.output))
+		return false;
+	files = disk_files(record.dir.lock);
+	if (files < record.files) {
+		record.disk = files ? DISK_REMOVED : DISK_REMOVED_ALL;
+		kunwind_tool_error("%s: %zu of %zu files of the trace were removed while it was recorded: "
+				   "record again, and leave the directory alone", record.output,
+				   record.files - files, record.files);
+	} else if (kunwind_dir_path(record.dir.lock, path, sizeof(path)) &&
+		   strcmp(path, record.dir.path)) {
+		kunwind_tool_error("%s: the directory has another name now: %s", record.output, path);
+		snprintf(record.dir.path, sizeof(record.dir.path), "%s", path);
+		record.output = path;
+	}
+	return files < record.files;
+}
+
+/* Reports that the module was switched off meanwhile. Returns whether it was. */
+static bool was_switched_off(void)
+{
+	struct kunwind_report report;
+	const char *enabled;
+	bool off;
+
+	if (kunwind_report_read(&report))
+		return false;
+	enabled = kunwind_report_value(&report, "param", "enabled", 2);
+	off = enabled && (*enabled == 'N' || *enabled == '0');
+	kunwind_report_free(&report);
+	if (off)
+		kunwind_tool_error("kunwind was switched off while this was recorded, so stacks "
+				   "are missing or end early: see that the parameter enabled is Y "
+				   "(kunwind doctor), and record again");
+	return off;
 }
 
 /* Reports a disk that was full. Returns whether it was. */
@@ -154,18 +203,19 @@ static int run(void)
 	if (record.flight.failed)
 		status = TOOL_RUN_FAILED;
 	watchdog_wait(WATCH_DAEMON, "stop tracing", WATCH_USUAL);
-	if (!session_stop(&record.session, &record.lost))
-		return TOOL_RUN_FAILED;
+	record.incomplete = !session_stop(&record.session, &record.lost);
 	watchdog_wait(WATCH_DAEMON, "end the session", WATCH_USUAL);
 	/* the session daemon is done with the files */
-	session_destroy(&record.session);
+	record.incomplete = !session_destroy(&record.session) || record.incomplete;
 	watchdog_wait("the disk", "read the trace", WATCH_ANY);
-	if (was_full())
+	if (was_removed() || was_full() || record.incomplete)
+		status = TOOL_RUN_FAILED;
+	if (was_switched_off())
 		status = TOOL_RUN_FAILED;
 	if (kernel_stacks && session_is_remote(record.output))
 		kunwind_tool_error("the remote trace has no kernel symbols: read it on this host, as root, "
 				   "before the next boot");
-	else if (kernel_stacks && !record.flight.on)
+	else if (kernel_stacks && !record.flight.on && record.disk != DISK_REMOVED_ALL)
 		symbols_save(record.dir.lock, record.dir.path);
 	if (record.json)
 		record_close_json(&record, status);

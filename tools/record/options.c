@@ -108,6 +108,44 @@ static bool add_events(struct record *record, char *list)
 	return true;
 }
 
+/* Takes a list as pidof(1) and pgrep(1) print it, or with commas. Returns false after a message. */
+static bool add_pids(struct pids *pids, char *list)
+{
+	static const char between[] = ", \t\n";
+	char *text, *rest = NULL;
+	int pid, nr = 0;
+
+	for (text = strtok_r(list, between, &rest); text; text = strtok_r(NULL, between, &rest), nr++) {
+		pid = kunwind_tool_pid(text);
+		if (pid < 0) {
+			kunwind_tool_error("--pid takes the number of a process, not: %s", text);
+			return false;
+		}
+		if (!pids_add(pids, pid)) {
+			kunwind_tool_error("out of memory");
+			return false;
+		}
+	}
+	if (!nr)
+		kunwind_tool_error("--pid takes the number of a process, and got none (does it run?)");
+	return nr;
+}
+
+/* Refuses the number of a process in the place of COMMAND. */
+static bool is_command(const struct record *record)
+{
+	const char *name = record->command ? record->command[0] : "";
+
+	if (kunwind_tool_pid(name) < 0)
+		return true;
+	if (record->pids.nr)
+		kunwind_tool_error("%s would be the COMMAND: give several processes as a list: -p %d,%s",
+				   name, record->pids.pid[record->pids.nr - 1], name);
+	else
+		kunwind_tool_error("%s would be the COMMAND: to record this process: -p %s", name, name);
+	return false;
+}
+
 bool record_is_profile(void)
 {
 	return !strcmp(kunwind_tool_name, "profile");
@@ -119,6 +157,7 @@ static int parse(struct record *record, int argc, char **argv)
 		{ "all", no_argument, NULL, 'a' },
 		{ "buffer", required_argument, NULL, 'b' },
 		{ "children", no_argument, NULL, 'c' },
+		{ "consumer-ended", no_argument, NULL, 'C' },
 		{ "event", required_argument, NULL, 'e' },
 		{ "flight", no_argument, NULL, 'f' },
 		{ "frequency", required_argument, NULL, 'F' },
@@ -137,7 +176,7 @@ static int parse(struct record *record, int argc, char **argv)
 	};
 	const char *of_flight = NULL;
 	uint64_t hz;
-	int c, pid, index = 0;
+	int c, index = 0;
 
 	/* "+": options after COMMAND belong to COMMAND */
 	while ((c = getopt_long(argc, argv, "+ace:F:hjko:p:q", options, &index)) != -1) {
@@ -163,6 +202,10 @@ static int parse(struct record *record, int argc, char **argv)
 		case 'c':
 			record->pids.children = true;
 			break;
+		case 'C':	/* for kunwind doctor, as --left-over */
+			if (watchdog_begin(NULL, TOOL_RUN_FAILED, NULL) == -1 && session_consumer_ended())
+				puts("yes");
+			return 1;
 		case 'e':
 			if (!add_events(record, optarg))
 				return -1;
@@ -194,15 +237,8 @@ static int parse(struct record *record, int argc, char **argv)
 			record->output = optarg;
 			break;
 		case 'p':
-			pid = kunwind_tool_pid(optarg);
-			if (pid < 0) {
-				kunwind_tool_error("--pid takes the number of a process, not: %s", optarg);
+			if (!add_pids(&record->pids, optarg))
 				return -1;
-			}
-			if (!pids_add(&record->pids, pid)) {
-				kunwind_tool_error("out of memory");
-				return -1;
-			}
 			break;
 		case 'q':
 			record->quiet = true;
@@ -217,6 +253,8 @@ static int parse(struct record *record, int argc, char **argv)
 		kunwind_tool_error("nothing to record: name a COMMAND, a process (--pid PID) or --all");
 		return -1;
 	}
+	if (!is_command(record))
+		return -1;
 	if (record_is_profile() && (record->flight.on || of_flight)) {
 		kunwind_tool_error("no flight recorder of samples alone: use kunwind record -F HZ --flight");
 		return -1;

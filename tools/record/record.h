@@ -41,6 +41,8 @@ struct record {
 	char *filter;
 	uint64_t lost;
 	enum disk disk;
+	size_t files;		/* of the trace, when tracing had started */
+	bool incomplete;	/* a daemon of LTTng has ended */
 };
 
 /* options.c: whether this is kunwind profile, not kunwind record. */

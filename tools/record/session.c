@@ -11,6 +11,7 @@
  */
 #include <errno.h>
 #include <fnmatch.h>
+#include <lttng/health.h>
 #include <lttng/lttng.h>
 #include <signal.h>
 #include <stdio.h>
@@ -50,6 +51,18 @@ bool session_failure(const char *what, int code)
 	case LTTNG_ERR_KERN_VERSION:
 		advice = "LTTng's kernel modules are missing or could not be loaded: "
 			 "kunwind doctor tells how to get them";
+		break;
+	case LTTNG_ERR_NO_KERNCONSUMERD:
+	case LTTNG_ERR_CLOSE_TRACE_CHUNK_FAIL_CONSUMER:
+		advice = "LTTng's consumer daemon, which writes traces, has ended, and its session "
+			 "daemon starts no other one: restart both: " WATCH_RESTART;
+		break;
+	case LTTNG_ERR_ROTATION_FAIL_CONSUMER:
+		advice = "the relay daemon there has ended, or cannot be reached any more: see that "
+			 "lttng-relayd runs on that host, and that its disk has space";
+		break;
+	case LTTNG_ERR_SESS_NOT_FOUND:
+		advice = "LTTng's session daemon was restarted, or somebody has destroyed the session";
 		break;
 	case LTTNG_ERR_RELAYD_CONNECT_FAIL:
 	case LTTNG_ERR_ENABLE_CONSUMER_FAIL:
@@ -116,6 +129,26 @@ bool session_daemon(void)
 			return true;
 	}
 	return session_failure("LTTng", LTTNG_ERR_NO_SESSIOND);
+}
+
+/*
+ * Before the first recording, there is no consumer daemon. So its absence alone says
+ * nothing; but the thread of the session daemon that talked to it has then failed.
+ */
+bool session_consumer_ended(void)
+{
+	struct lttng_health *session = lttng_health_create_sessiond();
+	struct lttng_health *consumer = lttng_health_create_consumerd(LTTNG_HEALTH_CONSUMERD_KERNEL);
+	bool ended;
+
+	ask("is it healthy?");
+	ended = session && consumer && !lttng_health_query(session) && lttng_health_state(session) &&
+		lttng_health_query(consumer);
+	if (session)
+		lttng_health_destroy(session);
+	if (consumer)
+		lttng_health_destroy(consumer);
+	return ended;
 }
 
 bool session_probe(void)
@@ -205,6 +238,7 @@ bool session_create(struct session *session, const char *to, uint64_t buffer, bo
 	if (!ask("make a session"))
 		return false;
 	session->flight = flight;
+	session->remote = session_is_remote(to);
 	session_name(session->name, sizeof(session->name));
 	snprintf(url, sizeof(url), "%s%s", session_is_remote(to) ? "" : "file://", to);
 	if (!check(to, flight ? create_snapshot_session(session->name, to) :
@@ -369,26 +403,29 @@ bool session_start(struct session *session)
 	return session->started;
 }
 
-static uint64_t discarded(struct session *session)
+/* Counts the events that were discarded. Returns an error of LTTng: a consumer daemon has ended. */
+static int discarded(struct session *session, uint64_t *lost)
 {
 	struct lttng_channel *channels = NULL;
 	int i, nr = lttng_list_channels(session->handle, &channels);
-	uint64_t lost = 0, count;
+	uint64_t count;
 
+	*lost = 0;
 	for (i = 0; i < nr; i++) {
 		if (!lttng_channel_get_discarded_event_count(&channels[i], &count))
-			lost += count;
+			*lost += count;
 	}
 	free(channels);
-	return lost;
+	return nr;
 }
 
 bool session_stop(struct session *session, uint64_t *lost)
 {
 	const struct timespec pause = { .tv_nsec = 50000000 };
-	int pending;
+	int pending, err;
 
 	session->started = false;
+	session->failed = true;
 	if (!check("stop", lttng_stop_tracing_no_wait(session->name)))
 		return false;
 	/* liblttng-ctl's own wait has no end */
@@ -396,25 +433,33 @@ bool session_stop(struct session *session, uint64_t *lost)
 	while ((pending = lttng_data_pending(session->name)) == 1)
 		nanosleep(&pause, NULL);
 	ask("count lost events");
-	*lost = discarded(session);
-	return check("stop", pending);
+	err = discarded(session, lost);
+	session->failed = !check("stop", pending) || !check("the trace ends early", err);
+	return !session->failed;
 }
 
-void session_destroy(struct session *session)
+bool session_destroy(struct session *session)
 {
+	bool ok = true;
 	int err;
 
 	if (session->handle)
 		lttng_destroy_handle(session->handle);
 	if (session->created) {
 		err = lttng_destroy_session(session->name);
-		/* a stream that the consumer gave up (disk.c); the session is destroyed */
-		if (err != -LTTNG_ERR_ROTATION_FAIL_CONSUMER)
-			check("destroy", err);
+		/* local: a stream that the consumer gave up (disk.c); the session is destroyed */
+		if (err == -LTTNG_ERR_ROTATION_FAIL_CONSUMER && !session->remote)
+			err = 0;
+		/* else session_stop() has said why */
+		if (!session->failed)
+			ok = check(err == -LTTNG_ERR_ROTATION_FAIL_CONSUMER ||
+				   err == -LTTNG_ERR_CLOSE_TRACE_CHUNK_FAIL_CONSUMER ?
+				   "the trace may end early" : "destroy", err);
 	}
 	free(session->syscalls);
 	free(session->tracepoints);
 	session->handle = NULL;
 	session->created = false;
 	session->syscalls = session->tracepoints = NULL;
+	return ok;
 }

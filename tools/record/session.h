@@ -22,6 +22,8 @@ struct session {
 	bool created, started;
 	bool interrupts;	/* the channel of interrupts was made */
 	bool calls;		/* a system call is enabled */
+	bool remote;		/* the trace goes to a relay daemon */
+	bool failed;		/* it could not be stopped */
 	bool flight;		/* overwrites the oldest events in memory; see snapshot.h */
 	struct lttng_handle *handle;
 	/* all that this kernel has */
@@ -31,6 +33,9 @@ struct session {
 
 /* Prints what an LTTng error means for @what, and what to do about it. Returns false. */
 bool session_failure(const char *what, int code);
+
+/* Returns whether the consumer daemon for the kernel has ended, so that no recording can begin. */
+bool session_consumer_ended(void);
 
 /* Checks that a session daemon runs. For root, starts one if none runs. */
 bool session_daemon(void);
@@ -87,12 +92,15 @@ bool session_open_files(struct session *session);
 bool session_start(struct session *session);
 
 /*
- * Stops tracing and waits until all data is written.
+ * Stops tracing and waits until all data is written. False: the trace may lack events.
  * @lost: out: events that LTTng discarded because its buffers were full
  */
 bool session_stop(struct session *session, uint64_t *lost);
 
-/* Destroys what session_create() made, also after a failure; keeps the name. */
-void session_destroy(struct session *session);
+/*
+ * Destroys what session_create() made, also after a failure; keeps the name. False: a daemon
+ * of LTTng that wrote the trace has ended, so the trace may lack events.
+ */
+bool session_destroy(struct session *session);
 
 #endif /* KUNWIND_RECORD_SESSION_H */

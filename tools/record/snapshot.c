@@ -86,6 +86,23 @@ static bool raise_number(int dir, const char *name, void *data)
 	return true;
 }
 
+static bool count_one(int dir, const char *name, void *data)
+{
+	unsigned int *nr = data;
+
+	(void)dir;
+	*nr += !strncmp(name, PREFIX, strlen(PREFIX));
+	return true;
+}
+
+unsigned int snapshot_count(int dir)
+{
+	unsigned int nr = 0;
+
+	kunwind_dir_each(dir, count_one, &nr);
+	return nr;
+}
+
 /* The directory to whose name LTTng has added the time. */
 struct wanted {
 	const char *name;
@@ -248,7 +265,7 @@ static const char usage[] =
 	"  -j, --json  print an object with the path: kunwind-json(5)\n"
 	"  -h, --help\n"
 	"\n"
-	"Exit status: 0, or 1 after an error.\n";
+	"Exit status: 0; 1 after an error; 2 after wrong usage.\n";
 
 int snapshot_command(int argc, char **argv)
 {
@@ -269,12 +286,12 @@ int snapshot_command(int argc, char **argv)
 		json = json || c == 'j';
 		if (c == '?') {
 			fprintf(stderr, "Try: kunwind snapshot --help\n");
-			return TOOL_FAILED;
+			return TOOL_USAGE;
 		}
 	}
 	if (argc - optind > 1) {
 		kunwind_tool_error("one recorder at a time, not also: %s", argv[optind + 1]);
-		return TOOL_FAILED;
+		return TOOL_USAGE;
 	}
 	if (watchdog_begin(NULL, TOOL_FAILED, NULL) < -1 ||
 	    !find_recorder(optind < argc ? argv[optind] : NULL, name, sizeof(name)) ||

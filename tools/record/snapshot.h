@@ -27,4 +27,7 @@ bool snapshot_take(const char *session, int dir, const char *path, struct snapsh
 /* kunwind snapshot. Returns the exit status. */
 int snapshot_command(int argc, char **argv);
 
+/* Returns the number of snapshots in a directory, those that are not complete, too. */
+unsigned int snapshot_count(int dir);
+
 #endif /* KUNWIND_RECORD_SNAPSHOT_H */
