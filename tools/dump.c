@@ -371,14 +371,14 @@ int kunwind_cmd_dump(int argc, char **argv)
 			path = argv[++i];
 		} else if (argv[i][0] == '-' || path) {
 			kunwind_tool_error("unknown argument %s", argv[i]);
-			return kunwind_tool_usage(TOOL_FAILED);
+			return kunwind_tool_usage(TOOL_USAGE);
 		} else {
 			path = argv[i];
 		}
 	}
 	if (!path) {
 		kunwind_tool_error("no file given: name an ELF file");
-		return kunwind_tool_usage(TOOL_FAILED);
+		return kunwind_tool_usage(TOOL_USAGE);
 	}
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0) {

@@ -3,9 +3,9 @@
  * main.c - kunwind(1): one table of subcommands drives dispatch and help
  *
  * The table has each subcommand's synopsis and help text, so this file answers
- * --help (on stdout, status 0) and wrong usage (on stderr, status 1; for "run"
+ * --help (on stdout, status 0) and wrong usage (on stderr, status 2; for "run"
  * 125) in one form. Subcommands that are programs of their own (exec_helper.c)
- * answer both themselves.
+ * answer both themselves. --version is the same for all.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -126,7 +126,9 @@ static void print_overview(FILE *out)
 	for (i = 0; i < NR_COMMANDS; i++)
 		fprintf(out, "  %-11s %s\n", commands[i].name, commands[i].summary);
 	fputs("\nkunwind COMMAND --help tells more, as does the manual page kunwind(1).\n"
-	      "  --help, --version\n", out);
+	      "  --help, --version\n\n"
+	      "Exit status of a command: 0; 1 after an error, or if nothing was found; 2 after wrong\n"
+	      "usage. \"run\", \"record\" and \"profile\": that of the program, or 125.\n", out);
 }
 
 static const struct command *find(const char *name)
@@ -150,16 +152,33 @@ static bool is_help(const char *argument)
 	return !strcmp(argument, "--help") || !strcmp(argument, "-h");
 }
 
-/* Returns whether one of the options before the first other argument asks for help. */
-static bool wants_help(int argc, char **argv)
+/* Returns whether the command runs a program, which has options and an exit status of its own. */
+static bool runs_program(const struct command *command)
+{
+	return command->run == kunwind_cmd_run || command->run == kunwind_cmd_record;
+}
+
+static bool is_version(const char *argument)
+{
+	return !strcmp(argument, "--version");
+}
+
+/* Returns whether @asks one of the options: those before the first other argument, or @all. */
+static bool wants(int argc, char **argv, bool (*asks)(const char *argument), bool all)
 {
 	int i;
 
-	for (i = 2; i < argc && argv[i][0] == '-' && strcmp(argv[i], "--"); i++) {
-		if (is_help(argv[i]))
+	for (i = 2; i < argc && (all || argv[i][0] == '-') && strcmp(argv[i], "--"); i++) {
+		if (asks(argv[i]))
 			return true;
 	}
 	return false;
+}
+
+static int print_version(void)
+{
+	printf("kunwind %s (ABI %d)\n", KUNWIND_VERSION, KUNWIND_ABI_VERSION);
+	return kunwind_tool_finish(TOOL_OK);
 }
 
 int main(int argc, char **argv)
@@ -169,13 +188,13 @@ int main(int argc, char **argv)
 
 	if (argc < 2) {
 		print_overview(stderr);
-		return TOOL_FAILED;
+		return TOOL_USAGE;
 	}
 	if (is_help(argv[1]) || !strcmp(argv[1], "help")) {
 		command = argc > 2 ? find(argv[2]) : NULL;
 		if (argc > 2 && !command) {
 			kunwind_tool_error("no command \"%s\" (try: kunwind --help)", argv[2]);
-			return TOOL_FAILED;
+			return TOOL_USAGE;
 		}
 		if (!command) {
 			print_overview(stdout);
@@ -188,16 +207,16 @@ int main(int argc, char **argv)
 		}
 		return kunwind_tool_finish(TOOL_OK);
 	}
-	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
-		printf("kunwind %s (ABI %d)\n", KUNWIND_VERSION, KUNWIND_ABI_VERSION);
-		return kunwind_tool_finish(TOOL_OK);
-	}
+	if (is_version(argv[1]) || !strcmp(argv[1], "-V"))
+		return print_version();
 	set_running(find(argv[1]));
 	if (!running) {
 		kunwind_tool_error("no command \"%s\" (try: kunwind --help)", argv[1]);
-		return TOOL_FAILED;
+		return TOOL_USAGE;
 	}
-	if (running->help && wants_help(argc, argv)) {
+	if (wants(argc, argv, is_version, !runs_program(running)))
+		return print_version();
+	if (running->help && wants(argc, argv, is_help, false)) {
 		print_help(running);
 		return kunwind_tool_finish(TOOL_OK);
 	}

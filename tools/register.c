@@ -66,12 +66,12 @@ static int for_each_pid(int argc, char **argv, int first, const struct action *a
 
 	if (first == argc) {
 		kunwind_tool_error("no PID given");
-		return kunwind_tool_usage(TOOL_FAILED);
+		return kunwind_tool_usage(TOOL_USAGE);
 	}
 	for (i = first; i < argc; i++) {
 		if (kunwind_tool_pid(argv[i]) < 0) {
 			kunwind_tool_error("not the number of a process: %s", argv[i]);
-			return kunwind_tool_usage(TOOL_FAILED);
+			return kunwind_tool_usage(TOOL_USAGE);
 		}
 	}
 	err = kunwind_info(&info);
@@ -104,7 +104,7 @@ int kunwind_cmd_register(int argc, char **argv)
 	int i = kunwind_tool_children(argc, argv, &action.flags, &action.json);
 
 	if (i < 0)
-		return kunwind_tool_usage(TOOL_FAILED);
+		return kunwind_tool_usage(TOOL_USAGE);
 	return for_each_pid(argc, argv, i, &action);
 }
 
@@ -121,7 +121,7 @@ int kunwind_cmd_unregister(int argc, char **argv)
 		i++;
 	} else if (i < argc && argv[i][0] == '-') {
 		kunwind_tool_error("unknown option %s", argv[i]);
-		return kunwind_tool_usage(TOOL_FAILED);
+		return kunwind_tool_usage(TOOL_USAGE);
 	}
 	return for_each_pid(argc, argv, i, &action);
 }

@@ -83,7 +83,7 @@ static const char usage[] =
 	"  source NUMBER INDEX DEPTH FUNCTION FILE LINE   (inlined ones first, depth 0)\n"
 	"  summary NAME VALUE\n"
 	"\n"
-	"Exit status: 0, or 1 after an error or when no event is selected.\n";
+	"Exit status: 0; 1 after an error, or when no event is selected; 2 after wrong usage.\n";
 
 /* Contexts that stand elsewhere. */
 static const char *const in_header[] = { "pid", "vpid", "tid", "vtid", "procname",
@@ -496,7 +496,7 @@ int kunwind_cmd_show(int argc, char **argv)
 	parsed = parse(&show, argc, argv);
 	if (parsed < 0) {
 		fprintf(stderr, "Try: kunwind show --help\n");
-		return 1;
+		return TOOL_USAGE;
 	}
 	if (parsed > 0)
 		return kunwind_tool_finish(TOOL_OK);

@@ -26,7 +26,7 @@ static const char usage[] =
 	"\n"
 	"Stacks are correct for registered processes: \"kunwind system-wide on\" registers all.\n"
 	"\n"
-	"Exit status: 0, or 1 after an error.\n";
+	"Exit status: 0; 1 after an error, or if TRACE has no such signal; 2 after wrong usage.\n";
 
 /* Returns 0: go on; 1: help was printed; -1: wrong usage, after a message. */
 static int parse(struct kunwind_crashes *crashes, int argc, char **argv)
@@ -74,7 +74,7 @@ static int list(struct kunwind_crashes *crashes, char *const *paths, int nr)
 				   crashes->options.pids.nr > 1 ? "no deadly signal of these processes" :
 				   crashes->options.pids.nr ? "no deadly signal of this process" :
 				   "no deadly signal");
-	return kunwind_tool_finish(TOOL_OK);
+	return kunwind_tool_finish(crashes->found ? TOOL_OK : TOOL_FAILED);
 }
 
 int kunwind_cmd_crashes(int argc, char **argv)
@@ -86,7 +86,7 @@ int kunwind_cmd_crashes(int argc, char **argv)
 	parsed = parse(&crashes, argc, argv);
 	if (parsed < 0) {
 		fprintf(stderr, "Try: kunwind crashes --help\n");
-		status = TOOL_FAILED;
+		status = TOOL_USAGE;
 	} else if (!parsed) {
 		status = optind < argc ? list(&crashes, argv + optind, argc - optind) :
 					 kunwind_crashes_live(&crashes);

@@ -336,7 +336,7 @@ int kunwind_cmd_status(int argc, char **argv)
 			print = print_json;
 		} else {
 			kunwind_tool_error("unknown argument %s", argv[i]);
-			return kunwind_tool_usage(TOOL_FAILED);
+			return kunwind_tool_usage(TOOL_USAGE);
 		}
 	}
 	err = kunwind_report_read(&report);

@@ -93,7 +93,7 @@ int kunwind_cmd_system_wide(int argc, char **argv)
 		return print_state(json);
 	if (argc > i + 1 || (!on && strcmp(argv[i], "off") != 0)) {
 		kunwind_tool_error("the argument is on or off, not: %s", argv[argc > i + 1 ? i + 1 : i]);
-		return kunwind_tool_usage(TOOL_FAILED);
+		return kunwind_tool_usage(TOOL_USAGE);
 	}
 	status = set_state(on);
 	return status == TOOL_OK && json ? print_state(true) : status;

@@ -70,7 +70,7 @@ def own(work):
     check("text: no control character of a name is printed", "\x1b" not in text, ascii(text))
     same("--limit: as many crashes", [c["pid"] for c in listed("-n", "2", path)], [10, 20])
     same("--pid: only crashes of this process", [c["pid"] for c in listed("--pid", "30", path)], [30])
-    out, err = crashes("--pid", "77", path)
+    out, err = crashes("--pid", "77", path, status=1)
     check("--pid: a message says that there is none", not out and "no deadly signal of this process" in err, err)
 
 
@@ -137,13 +137,13 @@ def none(work):
     trace.classes[("kunwind_fatal_signal", 0)] = (1, tuple(FATAL))
     path = os.path.join(work, "recorded")
     trace.write(path)
-    same("the trace could have had such events: the message says only that there is none", crashes(path),
+    same("the trace could have had such events: the message says only that there is none", crashes(path, status=1),
          ("", "kunwind crashes: no deadly signal\n"))
     trace = ctf.Trace()
     trace.add(1000, "tick", (1, 1, "app"))
     path = os.path.join(work, "none")
     trace.write(path)
-    out, err = crashes(path)
+    out, err = crashes(path, status=1)
     check("trace without such events: a message says so", not out and "no events kunwind_fatal_signal" in err, err)
 
 

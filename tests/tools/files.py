@@ -183,6 +183,11 @@ def test_ends(work):
     calls.call("open", "/three", 0, result=3)
     calls.event("sched_process_fork", [("parent_pid", "s32"), ("child_pid", "s32"), ("child_tid", "s32")], [1, 2, 2])
     same("sched_process_fork: the child has a copy", known(calls, work, "sched", child), {"/three": 1 << 3})
+    calls = Calls()
+    calls.call("open", "/high", 0, result=1000)
+    calls.event("kunwind_fork", fork, [1, 2, 2])
+    calls.call("read", 1000, result=7, thread=child)
+    same("kunwind_fork: the child has a copy of large descriptors", calls.files(work, "high", "-e", "read")["/high"][2], 7)
 
 
 def test_hosts(work):

@@ -122,7 +122,7 @@ def test_values(trace):
          calls(report(trace, "--from", seconds(8000) + "000", "--to", seconds(9100) + "0")),
          calls(report(trace, "--from", seconds(8000), "--to", seconds(9100))))
     for value in ("0.0000000001", "22:13:60", "22:60:20", "24:13:20", "22:13:20.0000000001", "22:13", "1.", ".5", "1.5s"):
-        check("--from %s: a message" % value, "--from takes seconds" in run("report", "--from", value, trace, status=1).stderr)
+        check("--from %s: a message" % value, "--from takes seconds" in run("report", "--from", value, trace, status=2).stderr)
     report(trace, "--from", "22:13:20", "--to", "22:13:59.999999999")
     same("--duration with equal limits", calls(report(trace, "--duration", "6us..6us")),
          {"read": (1, 1, 6000, 5000), "futex": (1, 1, 6000, 5800)})
@@ -133,7 +133,7 @@ def test_values(trace):
          calls(report(trace, "--duration", "1us..2us", "--duration", "6us")),
          {"read": (1, 1, 6000, 5000), "futex": (1, 1, 6000, 5800)})
     check("--duration with reversed limits: a message",
-          "--duration takes MIN" in run("report", "--duration", "6us..5us", trace, status=1).stderr)
+          "--duration takes MIN" in run("report", "--duration", "6us..5us", trace, status=2).stderr)
     link = trace + "-link"
     os.symlink(trace, link)
     same("a symbolic link to a trace, as an argument", calls(report(link)), calls(report(trace)))
@@ -188,7 +188,7 @@ def test_lists(trace):
             ("--comm", ",a", "--comm: an item of the list is empty"), ("-p", "1,x", "--pid takes the number of a process, not: 1,x"),
             ("-p", "1,", "--pid takes the number of a process, not: 1,"), ("--tid", "1,,2", "--tid takes the number of a thread, not: 1,,2")):
         for command in ("show", "report"):
-            check("%s %s %s: an error" % (command, option, value), wanted in run(command, option, value, trace, status=1).stderr)
+            check("%s %s %s: an error" % (command, option, value), wanted in run(command, option, value, trace, status=2).stderr)
     for options, wanted in ((("-p", "77,78"), "no event of processes 77, 78: the trace has processes 100, 200, 0, 300"),
                             (("-e", "x", "-e", "y"), 'no event matches "x,y": the trace has ')):
         check("show %s: the message names all items" % " ".join(options), wanted in run("show", *options, trace, status=1).stderr)

@@ -435,7 +435,7 @@ def test_killed(shim):
 
 
 def test_terminal():
-    for form, options, status, start in (("--pprof", (), 1, None), ("--perfetto", (), 1, None), ("--pprof", ("-o", "-"), 0, b"\x1f\x8b"),
+    for form, options, status, start in (("--pprof", (), 2, None), ("--perfetto", (), 2, None), ("--pprof", ("-o", "-"), 0, b"\x1f\x8b"),
                                          ("--folded", (), 0, b"app;")):
         ours, terminal = os.openpty()
         done = subprocess.run([kunwind, "export", form, "--all", *options, short], stdout=terminal, stderr=subprocess.PIPE, text=True)

@@ -83,7 +83,7 @@ run 2 register --json $me $me $me
 like "$out" "^1 \[;  \{\"pid\": $me, \"ok\": true, \"maps\": 5, \"tables\": 3\},;  \{\"pid\": $me, \"ok\": false, \"error\": \"[^\"]*\"\},;  \{\"pid\": $me, \"ok\": true, \"maps\": 5, \"tables\": 3\};\];$" \
 	"register --json: the error, and no numbers for it"
 run 0 register $me x
-like "$out" "^1 !" "register: nothing is registered if an argument is no number"
+like "$out" "^2 !" "register: nothing is registered if an argument is no number"
 run 3 register $me
 like "$out" "^1 !" "register: without the module"
 

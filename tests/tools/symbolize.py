@@ -470,7 +470,8 @@ def test_errors(trace, work):
         ("unknown option", ["--nonsense", trace], "unrecognized option"),
     ]
     for what, arguments, message in table:
-        done = symbolize("0x1\n", *arguments, status=1)
+        usage = not arguments or arguments[0] == "--nonsense" or "-p" in arguments or "stands" in message
+        done = symbolize("0x1\n", *arguments, status=2 if usage else 1)
         check("error: " + what, message in done.stderr and not done.stdout, done.stderr + done.stdout)
     done = subprocess.run("echo x | '%s' symbolize '%s' >/dev/full" % (KUNWIND, trace), shell=True, capture_output=True, text=True)
     same("error: full disk", (done.returncode, "cannot write" in done.stderr), (1, True))

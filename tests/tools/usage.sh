@@ -32,17 +32,18 @@ expect() {
 	fi
 }
 
-expect 1 '' '^Usage: kunwind COMMAND'
+expect 2 '' '^Usage: kunwind COMMAND'
 expect 0 '^Usage: kunwind COMMAND.*doctor' '' --help
 expect 0 '^Usage: kunwind COMMAND' '' -h
 expect 0 '^Usage: kunwind COMMAND' '' help
 expect 0 '^kunwind [0-9]+\.[0-9]+\.[0-9]+ \(ABI [0-9]+\)$' '' --version
-expect 1 '' 'no command "nonsense"' nonsense
-expect 1 '' 'no command "nonsense"' help nonsense
-expect 1 '' 'no command "--nonsense"' --nonsense
+expect 2 '' 'no command "nonsense"' nonsense
+expect 2 '' 'no command "nonsense"' help nonsense
+expect 2 '' 'no command "--nonsense"' --nonsense
 for command in run register unregister system-wide status doctor dump show crashes symbolize record snapshot report waits flamegraph export; do
 	expect 0 "^Usage: kunwind $command" '' "$command" --help
 	expect 0 "^Usage: kunwind $command" '' help "$command"
+	expect 0 '^kunwind [0-9]+\.[0-9]+\.[0-9]+ \(ABI [0-9]+\)$' '' "$command" --version
 done
 expect 0 '^Usage: kunwind status' '' status --tsv --help
 expect 0 '^Usage: kunwind dump' '' dump --tsv -h
@@ -51,23 +52,23 @@ expect '12[57]' '' '.' run --no-children -- --help
 expect 125 '' 'no command given' run
 expect 125 '' 'no command given' run --
 expect 125 '' 'unknown option -x' run -x true
-expect 1 '' 'no PID given' register
-expect 1 '' 'no PID given' register --children
-expect 1 '' 'unknown option --nonsense' register --nonsense 1
+expect 2 '' 'no PID given' register
+expect 2 '' 'no PID given' register --children
+expect 2 '' 'unknown option --nonsense' register --nonsense 1
 for pid in x 0 -1 1x '' ' 1' +1 99999999999999999999; do
-	expect 1 '' 'not the number of a process|unknown option' register "$pid"
-	expect 1 '' 'not the number of a process|unknown option' unregister "$pid"
+	expect 2 '' 'not the number of a process|unknown option' register "$pid"
+	expect 2 '' 'not the number of a process|unknown option' unregister "$pid"
 done
-expect 1 '' 'no PID given' unregister
-expect 1 '' 'no PID given' unregister --json
-expect 1 '' 'no PID given' register --json
-expect 1 '' 'on or off, not: x' system-wide x
-expect 1 '' 'on or off, not: x' system-wide --json x
-expect 1 '' 'on or off, not: off' system-wide on off
-expect 1 '' 'unknown argument x' status x
-expect 1 '' 'unknown argument x' doctor x
-expect 1 '' 'no file given' dump
-expect 1 '' 'unknown argument b' dump a b
+expect 2 '' 'no PID given' unregister
+expect 2 '' 'no PID given' unregister --json
+expect 2 '' 'no PID given' register --json
+expect 2 '' 'on or off, not: x' system-wide x
+expect 2 '' 'on or off, not: x' system-wide --json x
+expect 2 '' 'on or off, not: off' system-wide on off
+expect 2 '' 'unknown argument x' status x
+expect 2 '' 'unknown argument x' doctor x
+expect 2 '' 'no file given' dump
+expect 2 '' 'unknown argument b' dump a b
 expect 1 '' 'No such file' dump /nonexistent
 expect 1 '' 'not a regular file' dump /
 expect 1 '' 'not a regular file' dump /dev/null
@@ -94,26 +95,26 @@ for command in show report waits 'flamegraph -o /dev/null' 'export --folded'; do
 	# shellcheck disable=SC2086
 	expect 1 '' "^kunwind ${command%% *}: /nonexistent: No such file" $command /nonexistent
 	# shellcheck disable=SC2086
-	expect 1 '' 'no trace given' $command
+	expect 2 '' 'no trace given' $command
 	# shellcheck disable=SC2086
-	expect 1 '' '^kunwind [a-z]+: unrecognized option.*Try: kunwind' $command --nonsense x
+	expect 2 '' '^kunwind [a-z]+: unrecognized option.*Try: kunwind' $command --nonsense x
 done
-expect 1 '' 'no format given' export x
-expect 1 '' 'only one format' export --folded --perfetto x
-expect 1 '' 'a weight is events, blocked, off-cpu, lock or cpu, not: time' export --folded --weight time x
-expect 1 '' 'no output given' flamegraph x
+expect 2 '' 'no format given' export x
+expect 2 '' 'only one format' export --folded --perfetto x
+expect 2 '' 'a weight is events, blocked, off-cpu, lock or cpu, not: time' export --folded --weight time x
+expect 2 '' 'no output given' flamegraph x
 for command in show report waits; do
 	for pid in -1 1x '' 2147483648; do
-		expect 1 '' 'the number of a process' $command --pid "$pid" x
+		expect 2 '' 'the number of a process' $command --pid "$pid" x
 	done
 	expect 1 '' '/nonexistent: No such file' $command --pid 0 /nonexistent
 done
 for top in -1 '' 1x 1000001 4294967297; do
-	expect 1 '' 'takes a number' report --top "$top" x
-	expect 1 '' 'takes a number' waits --top "$top" x
+	expect 2 '' 'takes a number' report --top "$top" x
+	expect 2 '' 'takes a number' waits --top "$top" x
 done
 for limit in 0 -1 18446744073709551616; do
-	expect 1 '' 'takes a number' show --limit "$limit" x
+	expect 2 '' 'takes a number' show --limit "$limit" x
 done
 expect 125 '' 'nothing to record' record
 expect 125 '' 'Try: kunwind record' record --nonsense true
@@ -176,5 +177,16 @@ if "$kunwind" dump --tsv /bin/ls >/dev/full 2>"$work/err" || ! grep -q 'cannot w
 	not_ok "dump: a full disk is an error"
 else
 	ok "dump: a full disk is an error"
+fi
+# ------------------------------------------------ no /proc
+no_proc() { unshare -rm sh -c 'mount -t tmpfs none /proc && exec "$@"' - "$@" 2>&1; }
+if no_proc true >/dev/null; then
+	for command in "record true" "report trace" "show trace" "snapshot"; do
+		# shellcheck disable=SC2086
+		like "$(no_proc "$kunwind" $command)" "/proc is not mounted: mount -t proc proc /proc" "$command: no /proc: the cause"
+	done
+	like "$(no_proc "$kunwind" doctor --tsv)" "^FAIL	/proc	not mounted.*	mount -t proc proc /proc" "doctor: no /proc"
+else
+	for command in record report show snapshot doctor; do skip "$command: no /proc" "needs a mount namespace"; done
 fi
 done_testing

@@ -50,7 +50,7 @@ static const char usage[] =
 	"  -h, --help\n"
 	"\n"
 	"A message names the weight; only cpu is CPU time.\n"
-	"Exit status: 0, or 1 after an error or when there are no events.\n";
+	"Exit status: 0; 1 after an error, or when there are no events; 2 after wrong usage.\n";
 
 struct export {
 	struct samples samples;
@@ -172,13 +172,15 @@ int analyze_export(int argc, char **argv)
 	parsed = parse(&export, argc, argv);
 	if (parsed > 0)
 		return kunwind_tool_finish(TOOL_OK);
-	if (parsed < 0)
+	if (parsed < 0) {
 		fprintf(stderr, "Try: kunwind export --help\n");
-	else if (is_ctf(&export))
+		status = TOOL_USAGE;
+	} else if (is_ctf(&export)) {
 		status = export_ctf(&export.samples, argv + optind, argc - optind, export.path);
-	else if (outfile_open(&output, export.path))
+	} else if (outfile_open(&output, export.path)) {
 		status = outfile_close(&output, write_trace(&export, argv + optind, argc - optind,
 							    &output));
+	}
 	samples_free(&export.samples);
 	return status;
 }

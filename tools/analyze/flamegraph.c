@@ -44,7 +44,7 @@ static const char usage[] =
 	ANALYZE_USAGE
 	"  -h, --help\n"
 	"\n"
-	"Exit status: 0, or 1 after an error or when there are no events.\n";
+	"Exit status: 0; 1 after an error, or when there are no events; 2 after wrong usage.\n";
 
 /* The page knows enum frame_kind, and this for functions of the kernel. */
 enum { PAGE_KERNEL = FRAME_LOCK + 1 };
@@ -343,6 +343,7 @@ int analyze_flamegraph(int argc, char **argv)
 	graph.title = calls_text(&graph.samples.calls, graph.title);
 	if (parsed < 0) {
 		fprintf(stderr, "Try: kunwind flamegraph --help\n");
+		status = TOOL_USAGE;
 	} else if (outfile_open(&output, graph.path)) {
 		ok = outfile_spares(&output, argv + optind, argc - optind) &&
 		     (!graph.base_path || outfile_spares(&output, &graph.base_path, 1)) &&

@@ -32,7 +32,7 @@ static const char usage[] =
 	"and exit is no CPU time: the thread may have waited all the while, or not at all.\n"
 	"CPU time (cpu) is there when CPUs were sampled: kunwind profile, kunwind record -F.\n"
 	"\n"
-	"Exit status: 0, or 1 after an error or when there are no events.\n";
+	"Exit status: 0; 1 after an error, or when there are no events; 2 after wrong usage.\n";
 
 /* Takes the list of --by. Returns false after a message. */
 static bool take_by(struct report *report, char *list)
@@ -147,7 +147,7 @@ int analyze_report(int argc, char **argv)
 		return kunwind_tool_finish(TOOL_OK);
 	if (parsed < 0) {
 		fprintf(stderr, "Try: kunwind report --help\n");
-		return TOOL_FAILED;
+		return TOOL_USAGE;
 	}
 	if (!report.by)
 		report.by = 1u << TABLE_CALLS | 1u << TABLE_CAUSES | 1u << TABLE_EVENTS |

@@ -29,7 +29,7 @@ static const char usage[] =
 	"The trace needs sched_switch, and for the wakers sched_waking with the events of\n"
 	"interrupts; for locks, the system call futex. kunwind record records them all.\n"
 	"\n"
-	"Exit status: 0, or 1 after an error or when there are no waits.\n";
+	"Exit status: 0; 1 after an error, or when there are no waits; 2 after wrong usage.\n";
 
 /* Returns 0: go on; 1: help was printed; -1: wrong usage, after a message. */
 static int parse(struct waits *waits, int argc, char **argv)
@@ -132,7 +132,7 @@ int analyze_waits(int argc, char **argv)
 		return kunwind_tool_finish(TOOL_OK);
 	if (parsed < 0) {
 		fprintf(stderr, "Try: kunwind waits --help\n");
-		return TOOL_FAILED;
+		return TOOL_USAGE;
 	}
 	waits.colour = kunwind_tool_colours(stdout);
 	ok = samples_read(&waits.samples, argv + optind, argc - optind, &calls, &waits) &&

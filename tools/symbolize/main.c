@@ -71,7 +71,7 @@ static const char usage[] =
 	"Without them and --pid, all processes of TRACE with code at an address must have\n"
 	"the same code there.\n"
 	"\n"
-	"Exit status: 0, or 1 after an error.\n";
+	"Exit status: 0; 1 after an error; 2 after wrong usage.\n";
 
 static const char *base_name(const char *path)
 {
@@ -369,7 +369,7 @@ int main(int argc, char **argv)
 	if (parsed) {
 		if (parsed < 0)
 			fprintf(stderr, "Try: kunwind symbolize --help\n");
-		return parsed < 0 ? TOOL_FAILED : kunwind_tool_finish(TOOL_OK);
+		return parsed < 0 ? TOOL_USAGE : kunwind_tool_finish(TOOL_OK);
 	}
 	/* before another file gets the number 0 */
 	if (fcntl(STDIN_FILENO, F_GETFD) < 0) {

@@ -204,11 +204,11 @@ like "$text" "$KUNWIND_TMP/gone/prog\+0x[0-9a-f]+ \(build-id differs\)" "object 
 is "$(grep -c fct_ <<<"$text")" 0 "object replaced by another build: frames have no names"
 
 # ------------------------------------------------ bad input
-check_fails 1 "show without an argument fails" kunwind show
-check_fails 1 "show: an unknown option is refused" kunwind show --frobnicate first
+check_fails 2 "show without an argument fails" kunwind show
+check_fails 2 "show: an unknown option is refused" kunwind show --frobnicate first
 check_fails 1 "show: a directory without a trace is refused" kunwind show /etc/apt
 check_fails 1 "show: a directory that does not exist is refused" kunwind show "$KUNWIND_TMP/nothing"
-check_fails 1 "show: a wrong number is refused" kunwind show --limit 1x first
+check_fails 2 "show: a wrong number is refused" kunwind show --limit 1x first
 mkdir cut
 cp -r first/. cut/
 metadata=$(find cut -name metadata | head -n 1)
