@@ -105,7 +105,13 @@ static const char *symbol(unsigned long value, const struct symbol *of, u32 nr)
 /* LTTng: one stage, in which the values of the fields are noted by their names. */
 struct kunwind_sample;
 #include "../../kmod/trace/sample.h"
-static struct { const char *name; u64 value; const void *array; u32 nr; u32 size; char string[MOST]; } noted[32];
+static struct {
+	const char *name;
+	u64 value;
+	const void *array;
+	u32 nr, size;
+	char string[MOST];
+} noted[32];
 static unsigned int nr_noted;
 static void note(const char *name, u64 value, const void *array, u32 nr, u32 size, const char *string)
 {
@@ -190,8 +196,8 @@ static void test_map(void)
 	record_kunwind_map(&r, 1, 2, 3, 4, 5, 0, 0, NULL, 0, "[vdso]");
 	PRINTS(kunwind_map, r, "tgid=1 start=0x2 end=0x3 offset=0x4 bias=0x5 dev=0:0 ino=0 build_id= "
 	       "path=[vdso]", "kunwind_map without a build-id");
-	note_kunwind_map(1, 0x2000000000, 0x3000000000, 0x4000000000, 0x5000000000, 0x12300456, 7ULL << 40, id,
-			 3, "/bin/x");
+	note_kunwind_map(1, 0x2000000000, 0x3000000000, 0x4000000000, 0x5000000000, 0x12300456,
+			 7ULL << 40, id, 3, "/bin/x");
 	tap_ok(nr_noted == 10 && is("tgid", 1) && is("vtgid", 1001) && is("start", 0x2000000000) &&
 	       is("end", 0x3000000000) && is("offset", 0x4000000000) && is("bias", 0x5000000000) &&
 	       is("dev", 0x12300456) && is("ino", 7ULL << 40) && says("build_id", "abcdef") &&
@@ -265,7 +271,8 @@ static void test_stacks(void)
 	note_kunwind_callstack_whole(&stack);
 	tap_ok(nr_noted == 10 && is_stack(), "LTTng: the fields of kunwind_callstack");
 	note_kunwind_sample(&sample);
-	tap_ok(nr_noted == 14 && is_stack() && is("period", 1ULL << 40) && is("clock", KUNWIND_CLOCK_CYCLES) &&
+	tap_ok(nr_noted == 14 && is_stack() && is("period", 1ULL << 40) &&
+	       is("clock", KUNWIND_CLOCK_CYCLES) &&
 	       says("comm", "task") && has("callstack_kernel", kernel, 3, sizeof(u64)),
 	       "LTTng: the fields of kunwind_sample");
 }
@@ -279,7 +286,8 @@ static void test_others(void)
 	PRINTS(kunwind_slow_syscall, slow, "tgid=1 tid=2 syscall=3 compat=1 ret=-21474836480 "
 	       "duration=6597069766656", "kunwind_slow_syscall");
 	record_kunwind_fatal_signal(&fatal, 1, 2, 3, -4, 0x5000000000, 6, true);
-	PRINTS(kunwind_fatal_signal, fatal, "tgid=1 tid=2 signal=3 code=-4 address=0x5000000000 sender=6 group=1",
+	PRINTS(kunwind_fatal_signal, fatal, "tgid=1 tid=2 signal=3 code=-4 address=0x5000000000 "
+	       "sender=6 group=1",
 	       "kunwind_fatal_signal");
 	note_kunwind_slow_syscall(1, 2, 3, true, -0x500000000, 6ULL << 40);
 	tap_ok(nr_noted == 6 && is("tgid", 1) && is("tid", 2) && is("syscall", 3) && is("compat", 1) &&
