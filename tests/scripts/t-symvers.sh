@@ -34,6 +34,10 @@ if command -v zstd >/dev/null; then
 else
 	skip "one compressed by zstd" "no zstd"
 fi
+# as of a kernel without CONFIG_MODVERSIONS
+objcopy -R __kcrctab -R __kcrctab_gpl "$tracer" "$work/plain.ko"
+is "$(scripts/module-symvers "$work/plain.ko" | symbols)" "$(wanted /lttng-tracer | awk '{ print "0x00000000", $2, "EXPORT_SYMBOL_GPL" }' | sort)" \
+	"a module without checksums: all symbols, with 0"
 is "$(scripts/module-symvers "$(find "${built%/*}/probes" -name 'lttng-probe-sched.ko')" | wc -l)" 0 "a module that exports nothing"
 is "$(scripts/module-symvers "$tracer" "$(dirname "$tracer")/lttng-clock.ko" | grep -c 'lttng-clock')" "$(wanted /lttng-clock | wc -l)" \
 	"a second module does not get the symbols of the first"
