@@ -129,6 +129,10 @@ def test_exports(trace, work):
     run("export", "--pprof", "-o", path, trace)
     with gzip.open(path) as file:
         profile = file.read()
+    same("folded: the function is innermost in a sample, if there is one",
+         [stack for stack in folded(trace)[0] if stack.endswith(";on CPU") and ";[unknown]" in stack], [])
+    leaves = pprof.Profile(path).leaves()
+    check("pprof: the function is innermost in a sample", leaves and "CPU on CPU" not in leaves, leaves)
     check("pprof: has the value type cpu", b"cpu" in profile and b"nanoseconds" in profile)
     perfetto = subprocess.run([KUNWIND, "export", "--perfetto", trace], capture_output=True, check=True).stdout
     check("perfetto: each sample is an instant", perfetto.count(b"on CPU") >= 1)

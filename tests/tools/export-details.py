@@ -104,6 +104,15 @@ def test_names(program, symbols, build_id):
          [("first", "first"), ("second", "second"), ("worker", "first"), ("worker", "second")])
     same("pprof: a mapping ends after the highest address that a stack has in it", profile.mappings[program],
          max(symbols[name] + 2 for name in ("reader", "main", "_start")) + 1)
+    other = shutil.copy(program, os.path.join(WORK, "libother.so"))
+    trace = ctf.Trace()
+    for path, start in ((other, BIAS + 0x100000), (program, BIAS)):
+        trace.add(900, "kunwind_map", APP, (), ctf.MAP, [100, 100, start, start + 0x10000, 0, start, 0, build_id, path])
+    comm = os.path.basename(program)[:15]
+    trace.add(1000, "syscall_entry_read", (100, 100, comm), [at[0] + 0x100000, at[2]])
+    trace.add(1100, "syscall_exit_read", (100, 100, comm), (), ctf.RETURN, [0])
+    same("pprof: the program is the first mapping, although a library is innermost",
+         list(pprof.Profile(export("pprof", "first", trace)).mappings), [program, other])
     trace = ctf.Trace()
     trace.add(900, "kunwind_map", APP, (), ctf.MAP, [100, 100, BIAS, BIAS + 0x10000, 0, BIAS, 0, build_id, program])
     time = 1000

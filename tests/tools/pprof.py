@@ -53,3 +53,8 @@ class Profile:
                 labels[self.strings[label[1][0]]] = self.strings[label[2][0]] if 2 in label else label[3][0]
             found.append((labels, packed(sample[2][0])))
         return found
+
+    def leaves(self):
+        """Returns the names of the innermost functions."""
+        innermost = {f[1][0]: fields(f[4][0])[1][0] for f in map(fields, self.data.get(4, []))}
+        return {self.functions[innermost[packed(sample[1][0])[0]]][0] for sample in map(fields, self.data.get(2, []))}

@@ -218,6 +218,15 @@ uint32_t calls_node(struct calls *calls, uint32_t parent, enum frame_kind kind, 
 	return calls_child(calls, parent, &frame);
 }
 
+uint32_t calls_innermost(const struct calls *calls, uint32_t node)
+{
+	uint32_t parent = calls->node[node].parent;
+
+	return calls_frame(calls, node)->kind == FRAME_WHAT &&
+	       !strcmp(calls->string[calls_frame(calls, node)->object], CALLS_CPU) && parent != CALLS_ROOT &&
+	       calls_frame(calls, parent)->kind == FRAME_FUNCTION ? parent : node;
+}
+
 const char *calls_base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');

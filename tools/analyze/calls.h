@@ -100,6 +100,15 @@ static inline const char *calls_object(const struct calls *calls, uint32_t node)
 	return calls->string[calls_frame(calls, node)->object];
 }
 
+/* The object of the innermost frame of a sample of a CPU. */
+#define CALLS_CPU	"CPU"
+
+/*
+ * Returns the innermost node of a stack for formats that count by function: without the frame that
+ * only says that the stack is a sample of a CPU.
+ */
+uint32_t calls_innermost(const struct calls *calls, uint32_t node);
+
 /* Returns the last part of an object's path. */
 const char *calls_base_name(const char *path);
 

@@ -28,7 +28,7 @@ bool export_folded(const struct samples *samples, enum weight weight, FILE *file
 		if (!calls->node[i].self[weight])
 			continue;
 		depth = 0;
-		for (k = i; k != CALLS_ROOT; k = calls->node[k].parent)
+		for (k = calls_innermost(calls, i); k != CALLS_ROOT; k = calls->node[k].parent)
 			path[depth++] = k;
 		while (depth-- > 0) {
 			print_name(file, calls_name(calls, path[depth]));

@@ -4,10 +4,10 @@
  *
  * A sample is a stack of one thread, with the sums of all weights as values and
  * with process and thread as labels. Its innermost location is the system call,
- * event or cause. A location is a place in the code: an address in an object,
- * with the function there and the functions that it was inlined into, each with
- * its line. A mapping is an object, with path and build-id; it begins at address
- * 0, so addresses are those of the ELF file.
+ * event or cause; that of a sample of a CPU is the function. A location is a place in
+ * the code: an address in an object, with the function there and the functions that it
+ * was inlined into, each with its line. A mapping is an object, with path and build-id;
+ * it begins at address 0, so addresses are those of the ELF file.
  *
  * Numbers in the tree of calls serve as ids: a location has that of its
  * innermost frame, plus 1; a string that of calls->string.
@@ -250,15 +250,16 @@ static void put_sample(struct pprof_state *state, const struct total *total)
 {
 	const struct calls *calls = &state->samples->calls;
 	struct protobuf *out = &state->out;
+	const uint32_t innermost = calls_innermost(calls, total->node);
 	size_t at, list;
 	uint32_t node;
 	int w;
 
-	for (node = total->node; !ends_stack(calls, node);)
+	for (node = innermost; !ends_stack(calls, node);)
 		node = put_location(state, node);
 	at = protobuf_begin(out, PROFILE_SAMPLE);
 	list = protobuf_begin(out, SAMPLE_LOCATION_ID);
-	for (node = total->node; !ends_stack(calls, node); node = calls->node[node].parent) {
+	for (node = innermost; !ends_stack(calls, node); node = calls->node[node].parent) {
 		protobuf_element(out, (uint64_t)calls->node[node].frame + 1);
 		while (calls_frame(calls, node)->inlined)
 			node = calls->node[node].parent;
@@ -368,6 +369,40 @@ static void put_objects(struct pprof_state *state)
 	free(limit);
 }
 
+/* Returns whether the function is of the program that gave a process its name, or is its main(). */
+static bool is_of_program(const struct calls *calls, const struct calls_frame *frame, const char *comm)
+{
+	enum { MOST_COMM = 15 };
+	const char *name = calls_base_name(calls->string[frame->object]);
+
+	return frame->kind == FRAME_FUNCTION && frame->object && !frame->kernel &&
+	       (!strcmp(calls->string[frame->name], "main") ||
+		(!strncmp(name, comm, MOST_COMM) && strlen(comm) <= MOST_COMM && *comm));
+}
+
+/* pprof takes the first mapping for the program: that of most stacks. */
+static void begin_with_program(struct pprof_state *state)
+{
+	const struct calls *calls = &state->samples->calls;
+	uint32_t *stacks = needed(calloc(calls->nr_strings, sizeof(*stacks))), i, node, outer;
+	const struct calls_frame *frame, *best = NULL;
+
+	for (i = 0; i < state->nr; i++) {
+		for (outer = state->total[i].node; !ends_stack(calls, outer);)
+			outer = calls->node[outer].parent;
+		for (node = state->total[i].node; node != outer; node = calls->node[node].parent) {
+			frame = calls_frame(calls, node);
+			if (!is_of_program(calls, frame, outer == CALLS_ROOT ? "" : calls_name(calls, outer)))
+				continue;
+			if (++stacks[frame->object] > (best ? stacks[best->object] : 0))
+				best = frame;
+		}
+	}
+	if (best)
+		calls_object_number(&state->objects, best);
+	free(stacks);
+}
+
 static void put_profile(struct pprof_state *state, enum weight weight)
 {
 	struct samples *samples = state->samples;
@@ -384,6 +419,7 @@ static void put_profile(struct pprof_state *state, enum weight weight)
 		protobuf_uint(out, PROFILE_DURATION_NANOS, (uint64_t)(samples->end - samples->begin));
 	}
 	put_functions(state);
+	begin_with_program(state);
 	for (i = 0; i < state->nr; i++) {
 		put_sample(state, &state->total[i]);
 		flush_out(state, Z_NO_FLUSH);

@@ -123,7 +123,7 @@ static struct sample new_sample(const struct moment *now, enum sample_kind kind,
 	struct samples *samples = now->samples;
 	static const char *const object[] = {
 		[SAMPLE_SYSCALL] = "system call", [SAMPLE_EVENT] = "event", [SAMPLE_OFF_CPU] = "off CPU",
-		[SAMPLE_CPU] = "CPU",
+		[SAMPLE_CPU] = CALLS_CPU,
 	};
 
 	return (struct sample){
