@@ -12,6 +12,7 @@
 #include "../nocfi/jit_rule.h"
 #include "../nocfi/return_address.h"
 #include "../nocfi/outermost.h"
+#include "../nocfi/row_return.h"
 #include "../table/table.h"
 #include "rule_cache.h"
 #include "mem.h"
@@ -276,6 +277,8 @@ kunwind_slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow_step 
 	if (unlikely(walk->distrust)) {
 		walk->distrust = false;
 		if (rule.reg & KUNWIND_RULE_CODE) {
+			if (kunwind_row_return(walk, rule, &slow->how))
+				return paid(walk, SLOW_STEPPED, slow);
 			end = kunwind_at_start(walk, addr + !exact, walk->regs.r[KUNWIND_RSP]);
 			reason = end ? KUNWIND_COMPLETE : KUNWIND_NO_RULE;
 			rule = (struct kunwind_rule){ .kind = KUNWIND_RULE_NONE };
