@@ -249,7 +249,7 @@ static const struct ahead_case {
 	{ "a frame pointer made by lea n(%rsp)", "55 48 83 ec 10 48 8d 6c 24 10 c9 c3", 0, -1, -1 },
 	{ "a frame pointer that is changed, and leave", "48 89 c5 c9 c3", NO, 0, 0 },
 	{ "a frame pointer that is added to", "48 83 c5 10 c9 c3", NO, 0, 0 },
-	{ "lea n(%rbp), %rbp; leave", "48 8d 6d 10 c9 c3", NO + 1, 24, 8 },
+	{ "lea n(%rbp), %rbp; leave", "48 8d 6d 10 c9 c3", NO, 0, 0 },
 	{ "lea 0(%rbp), %rbp: Mono aligns calls by it", "48 8d 6d 00 48 83 c4 18 c3", 24, -1, -1 },
 	{ "lea n(%rip), %rbp; leave", "48 8d 2d 00 00 00 00 c9 c3", NO, 0, 0 },
 	{ "mov (%rbp), %rbp; leave", "48 8b 6d 00 c9 c3", NO, 0, 0 },
@@ -317,7 +317,7 @@ static const struct ahead_case {
 
 	{ "call", "e8 10 00 00 00 5b c3", 8, -1, -1 },
 	{ "call by a register", "ff d0 5b c3", 8, -1, -1 },
-	{ "a far call", "ff 18 5b c3", NO, 0, 0 },
+	{ "a far call", "ff 18 5b c3", 8, -1, -1 },
 	{ "call and a nop", "e8 10 00 00 00 90 5b c3", UNSURE + 8, -1, -1 },
 	{ "call and nops that align", "e8 10 00 00 00 90 90 90 5b c3", NO, 0, 0 },
 	{ "call and a long nop that aligns", "e8 10 00 00 00 0f 1f 00 5b c3", NO, 0, 0 },

@@ -177,14 +177,14 @@ static const struct code_case {
 	 */
 	{ "after a branch with leave", "55 48 89 e5 85 ff 74 02 c9 c3 48 83 e4 f0", { -1, 8, 8 } },
 	/* push %rbp; mov %rsp, %rbp; leave; ret; nop */
-	{ "after a return, reached by no jump", "55 48 89 e5 c9 c3 90", { -1, -1, 8 } },
+	{ "after a return, reached by no jump", "55 48 89 e5 c9 c3 90", { -1, -1, -1 } },
 	/* push %rbp; mov %rsp, %rbp; jmp over 5 bytes; nop */
 	{ "after ud2", "55 48 89 e5 0f 0b 90", { -1, -1, 8 } },
 	{ "after a jump, reached by no jump", "55 48 89 e5 eb 05 90", { -1, -1, 8 } },
 	/* push %rbp; mov %rsp, %rbp; jmp *%rax; nop */
 	{ "after a jump by register", "55 48 89 e5 ff e0 90", { -1, -1, 8 } },
 	/* push %rbp; mov %rsp, %rbp; pop %rbp */
-	{ "a frame pointer that was popped", "55 48 89 e5 5d", { 0, -1, 8 } },
+	{ "a frame pointer that was popped", "55 48 89 e5 5d", { 0, -1, -1 } },
 	/* sub $24, %rsp; mov %rbp, 8(%rsp); xor %ebp, %ebp */
 	{ "rbp saved by mov", "48 83 ec 18 48 89 6c 24 08 31 ed", { 24, -1, 16 } },
 	/* ..., mov 8(%rsp), %rbp */
@@ -358,7 +358,7 @@ static void test_keeps(void)
 		{ "mov $1, %r10d; push %rdx; ret", "41 ba 01 00 00 00 52 c3", 2, true, true },
 		{ "xchg %rdx, %rax; push %rdx; ret", "48 92 52 c3", 2, false, true },
 		{ "pop %rdx; push %rdx; ret", "5a 52 c3", 2, false, true },
-		{ "a call; push %rdx; ret", "e8 00 00 00 00 52 c3", 2, false, true },
+		{ "a call; push %rdx; ret", "e8 10 00 00 00 52 c3", 2, false, true },
 		{ "a jump; push %rdx; ret", "74 00 52 c3", 2, false, true },
 	};
 	struct kunwind_mem mem;

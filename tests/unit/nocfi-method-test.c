@@ -130,7 +130,7 @@ static void test_called(void)
 	begin();
 	bytes(0x800, "ff d0");
 	bytes(0x400, "49 3b 66 10 50");
-	bytes(0x41b, "e8 00 00 00 00 49 3b 66 10 eb fe");
+	bytes(0x41b, "e8 10 00 00 00 49 3b 66 10 eb fe");
 	stack[0] = stack[1] = CODE + 0x802;
 	step(0x420, &reason, &how);
 	tap_ok(reason == KUNWIND_COMPLETE && how.method == KUNWIND_BY_ENTRY &&

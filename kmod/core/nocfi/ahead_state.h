@@ -41,6 +41,7 @@ struct ahead_state {
 	bool back;		/* the last instruction pushed that register */
 	bool flags;		/* popped, and not changed since */
 	bool calls;		/* a call came on the path */
+	bool late;		/* of a target: after a call and nops, so it is taken after all others */
 	bool jumps, jumps_later;	/* as in struct kunwind_code */
 	s8 first;		/* the register pushed on an empty frame; 16: another word */
 	s32 called_at;		/* the highest rsp at a call, from BASE_RSP */

@@ -47,7 +47,7 @@
  */
 #include "../walk/mem.h"
 #include "../x86/i386.h"
-#include "../x86/insn_decode.h"
+#include "../x86/insn_effect.h"
 #include "ahead_state.h"
 #include "code_ahead.h"
 #include "code_analysis.h"
@@ -71,7 +71,6 @@ struct ahead {
 	struct ahead_state state;
 	struct target {
 		s32 at;
-		bool late;		/* after a call and nops: taken after all others */
 		struct ahead_state state;
 	} target[MOST_TARGETS];
 	struct stretch {
@@ -93,30 +92,35 @@ enum next {
 	NEXT_NONE,
 };
 
-static void kunwind_walk_attr pop(struct ahead *ahead, u32 reg)
+/* The register that a push or pop names; ~0: none, or it is in memory. */
+static u32 kunwind_walk_attr register_of(const struct kunwind_insn *insn)
 {
-	struct ahead_state *state = &ahead->state;
-	const struct place from = state->rsp;
+	if (insn->op >> 4 == 5)
+		return (insn->op & 7) | insn->rm_high << 3;
+	if (insn->has_modrm && insn->modrm >> 6 == 3)
+		return (insn->modrm & 7) | insn->rm_high << 3;
+	return ~0U;
+}
 
-	if (reg == RSP) {
-		state->rsp = (struct place){ };
-		return;
-	}
-	if (reg == RBP)
-		read_rbp(state, from);
+static void kunwind_walk_attr popped(struct ahead_state *state, const struct kunwind_insn *insn,
+				     struct place from)
+{
+	const u32 reg = register_of(insn);
+
 	if (reg == R10)
 		read_r10(state, from);
 	state->popped = from;
 	state->popped_to = reg;
-	state->rsp = at_distance(from, ahead->word);
+	state->flags |= insn->op == 0x9d && !insn->map;
 }
 
-static void kunwind_walk_attr push(struct ahead *ahead, u32 reg)
+static void kunwind_walk_attr pushed(struct ahead *ahead, const struct kunwind_insn *insn)
 {
 	struct ahead_state *state = &ahead->state;
+	const u32 reg = register_of(insn);
 
-	state->rsp = at_distance(state->rsp, -ahead->word);
-	store(state, state->rsp, reg);
+	if (reg != RBP)
+		store(state, state->rsp, reg);
 	state->back = state->popped.base && reg == state->popped_to;
 	if (state->rsp.base != BASE_RSP)
 		return;
@@ -126,162 +130,75 @@ static void kunwind_walk_attr push(struct ahead *ahead, u32 reg)
 		state->first = reg == ~0U ? KUNWIND_CODE_OTHER : reg;
 }
 
-/* mov and lea between rsp, rbp and the stack. False: another instruction, ignored. */
-static bool kunwind_walk_attr copy(struct ahead_state *state, const struct kunwind_insn *insn)
+/* What the instruction does to rsp. */
+static void kunwind_walk_attr move_rsp(struct ahead *ahead, const struct kunwind_insn *insn,
+				       const struct kunwind_insn_effect *e)
 {
-	const u32 mod = insn->modrm >> 6;
-	const u32 reg = (insn->modrm >> 3 & 7) | insn->reg_high << 3;
-	const u32 rm = (insn->modrm & 7) | insn->rm_high << 3;
-	const u32 to = insn->op == 0x89 ? rm : reg, from = insn->op == 0x89 ? reg : rm;
-	struct place place;
-
-	if (insn->wide && insn->op == 0x89 && insn->on_rsp) {
-		state->moved = at_distance(state->rsp, insn->disp);
-		if (reg != RBP || state->rbp_is == RBP_SAME)
-			store(state, state->moved, reg);
-		return true;
-	}
-	if (insn->short_address)
-		return false;
-	if (insn->wide && insn->op == 0x8b && reg == R10 && mod && mod != 3 && rm == RBP) {
-		read_r10(state, at_distance(rbp_place(state), insn->disp));
-		return true;
-	}
-	if (!insn->wide || (to != RSP && to != RBP))
-		return false;
-	if (insn->op == 0x8d) {
-		if (mod == 3 || (!mod && rm == RBP))
-			return false;
-		if (insn->on_rsp)
-			place = state->rsp;
-		else if (rm == RBP)
-			place = rbp_place(state);
-		else if (rm == R10 && to == RSP && state->r10.base)
-			place = (struct place){ .base = BASE_R10 };
-		else
-			return false;
-		place = at_distance(place, insn->disp);
-	} else if (mod == 3 && (from == RSP || from == RBP)) {
-		place = from == RSP ? state->rsp : rbp_place(state);
-	} else if (mod != 3 && insn->op == 0x8b && to == RBP && insn->on_rsp) {
-		read_rbp(state, at_distance(state->rsp, insn->disp));
-		return true;
-	} else {
-		return false;
-	}
-	if (to == RSP)
-		state->rsp = place;
-	else
-		rbp_becomes(state, RBP_PLACE, place);
-	return true;
-}
-
-static void kunwind_walk_attr lose_reg(struct ahead *ahead, u32 reg)
-{
-	if (reg == RAX)
-		ahead->eax = ~0U;
-	else if (reg == RSP)
-		ahead->state.rsp = (struct place){ };
-	else if (reg == RBP)
-		ahead->state.rbp_is = RBP_OTHER;
-	else if (reg == R10)
-		ahead->state.r10 = (struct place){ };
-}
-
-/* Forget rax, r10, rsp or rbp if the instruction writes it. A call loses rax and r10. */
-static void kunwind_walk_attr lose(struct ahead *ahead, const struct kunwind_insn *insn)
-{
-	if (kunwind_insn_writes(insn, RAX) || is_call(insn))
-		lose_reg(ahead, RAX);
-	if (kunwind_insn_writes(insn, R10) || is_call(insn))
-		lose_reg(ahead, R10);
-	if (kunwind_insn_writes(insn, RSP))
-		lose_reg(ahead, RSP);
-	if (kunwind_insn_writes(insn, RBP))
-		lose_reg(ahead, RBP);
-}
-
-/* An instruction of the one-byte opcode map. */
-static enum next kunwind_walk_attr step_one(struct ahead *ahead, const struct kunwind_insn *insn)
-{
-	const u32 form = insn->modrm >> 3 & 7, low = (insn->op & 7) | insn->rm_high << 3;
-	const u32 rm = (insn->modrm & 7) | insn->rm_high << 3;
-	const bool of_rsp = insn->modrm >> 6 == 3 && rm == RSP;
+	const s64 off = (s64)e->off - (8 - ahead->word) * e->words;
 	struct ahead_state *state = &ahead->state;
 
-	switch (insn->op) {
-	case 0x40 ... 0x4f:					/* inc, dec of 32-bit code */
-		lose_reg(ahead, low);
-		return NEXT_ON;
-	case 0x50 ... 0x57:
-		push(ahead, low);
-		return NEXT_ON;
-	case 0x58 ... 0x5f:
-		pop(ahead, low);
-		return NEXT_ON;
-	case 0x68: case 0x6a: case 0x9c:
-		push(ahead, ~0U);
-		return NEXT_ON;
-	case 0x8f: case 0x9d:
-		pop(ahead, insn->op == 0x8f && insn->modrm >> 6 == 3 ? rm : ~0U);
-		state->flags = insn->op == 0x9d;
-		return NEXT_ON;
-	case 0x81: case 0x83:
-		if (!of_rsp || !insn->wide || (form != 0 && form != 5))
-			break;
-		state->rsp = at_distance(state->rsp, form ? -(s64)insn->imm : insn->imm);
-		return NEXT_ON;
-	case 0x89: case 0x8b: case 0x8d:
-		if (copy(state, insn))
-			return NEXT_ON;
+	if (e->rsp == KUNWIND_RSP_ADD)
+		state->rsp = at_distance(state->rsp, off);
+	else if (e->rsp == KUNWIND_RSP_FROM_RBP)
+		state->rsp = at_distance(rbp_place(state), off);
+	else if (!insn->map && insn->op == 0x8d && insn->wide && !insn->short_address &&
+		 (insn->modrm & 7) == 2 && insn->rm_high == 1 && insn->modrm >> 6 && state->r10.base)
+		state->rsp = at_distance((struct place){ .base = BASE_R10 }, insn->disp);
+	else
+		state->rsp = (struct place){ };
+}
+
+/* What it does to rbp. @before: rsp before it. */
+static void kunwind_walk_attr move_rbp(struct ahead_state *state, const struct kunwind_insn_effect *e,
+				       struct place before, struct place frame)
+{
+	switch (e->rbp) {
+	case KUNWIND_RBP_FROM_RSP:
+		rbp_becomes(state, RBP_PLACE, at_distance(before, e->at));
 		break;
-	case 0xb8 ... 0xbf:
-		lose_reg(ahead, low);
-		if (low == RAX)
-			ahead->eax = insn->imm;
-		return NEXT_ON;
-	case 0x94:						/* xchg %rsp, %rax */
-		if (!insn->rm_high)
-			state->rsp = (struct place){ };
-		return NEXT_ON;
-	case 0x95:
-		if (!insn->rm_high)
-			state->rbp_is = RBP_OTHER;
-		return NEXT_ON;
-	case 0xc9:
-		state->rsp = rbp_place(state);
-		pop(ahead, RBP);
-		return NEXT_ON;
-	case 0xc2: case 0xc3:
-		return NEXT_RETURN;
-	case 0xe8:
-		if (!insn->imm)					/* to the next insn: pushes rip */
-			push(ahead, ~0U);
+	case KUNWIND_RBP_STORED:
+		/* One word is followed: by mov, only the caller's rbp becomes that word. */
+		store(state, at_distance(state->rsp, e->at),
+		      e->words || state->rbp_is == RBP_SAME ? RBP : ~0U);
 		break;
-	case 0xe9: case 0xeb:
-		return NEXT_JUMP;
-	case 0xcd:
-		if (ahead->word != 4 || !comes_back(insn, ahead->eax))
-			return NEXT_NONE;
+	case KUNWIND_RBP_LOADED:
+		read_rbp(state, at_distance(before, e->at));
 		break;
-	case 0xc8: case 0xca ... 0xcc: case 0xce ... 0xcf: case 0xf4:
-		return NEXT_NONE;			/* enter, far returns, traps */
-	case 0xc7:						/* mov imm, %rax */
-		lose(ahead, insn);
-		if (insn->modrm == 0xc0 && !insn->rm_high)
-			ahead->eax = insn->imm;
-		return NEXT_ON;
-	case 0xff:
-		if (form == 6)
-			push(ahead, ~0U);
-		if (form == 4 && insn->modrm == 0x25)
-			return NEXT_TAIL;
-		if (form == 3 || form == 4 || form == 5)
-			return NEXT_NONE;
+	case KUNWIND_RBP_LEFT:
+		read_rbp(state, frame);
+		break;
+	case KUNWIND_RBP_WRITTEN:
+		state->rbp_is = RBP_OTHER;
 		break;
 	}
-	lose(ahead, insn);
-	return NEXT_ON;
+}
+
+/* Words of the stack that mov writes, and that r10 is read from; eax and r10 that are lost. */
+static void kunwind_walk_attr move_others(struct ahead *ahead, const struct kunwind_insn *insn,
+					  const struct kunwind_insn_effect *e)
+{
+	const u32 reg = (insn->modrm >> 3 & 7) | insn->reg_high << 3;
+	struct ahead_state *state = &ahead->state;
+
+	if (!insn->map && e->words) {
+		if (e->words > 0 && register_of(insn) == RAX)
+			ahead->eax = ~0U;
+		return;
+	}
+	if (!insn->map && insn->op == 0x89 && insn->wide && insn->on_rsp) {
+		state->moved = at_distance(state->rsp, insn->disp);
+		if (reg != RBP)
+			store(state, state->moved, reg);
+	}
+	if (e->flow == KUNWIND_FLOW_CALL || kunwind_insn_writes(insn, R10))
+		state->r10 = (struct place){ };
+	if (!insn->map && insn->op == 0x8b && insn->wide && !insn->short_address && reg == R10 &&
+	    insn->modrm >> 6 && insn->modrm >> 6 < 3 && (insn->modrm & 7) == RBP && !insn->rm_high)
+		read_r10(state, at_distance(rbp_place(state), insn->disp));
+	if (e->flow == KUNWIND_FLOW_CALL || kunwind_insn_writes(insn, RAX))
+		ahead->eax = ~0U;
+	if (!insn->map && (insn->op == 0xb8 || (insn->op == 0xc7 && insn->modrm == 0xc0)) && !insn->rm_high)
+		ahead->eax = insn->imm;
 }
 
 /*
@@ -298,34 +215,40 @@ static bool kunwind_walk_attr leaves_popped(const struct kunwind_insn *insn, u8 
 	       op == 0x85 || op == 0x89 || op == 0x8b || op == 0x8d || op == 0xc2 || op == 0xc3;
 }
 
-static enum next kunwind_walk_attr step(struct ahead *ahead, const struct kunwind_insn *insn)
+static enum next kunwind_walk_attr step(struct ahead *ahead, const struct kunwind_insn *insn,
+					const struct kunwind_insn_effect *e)
 {
 	struct ahead_state *state = &ahead->state;
+	const struct place before = state->rsp, frame = rbp_place(state);
 
 	if (state->flags && !leaves_flags(insn))
 		state->flags = false;
-	if (state->back && (insn->map || (insn->op != 0xc2 && insn->op != 0xc3)))
+	if (state->back && e->flow != KUNWIND_FLOW_RETURN)
 		state->back = false;
 	if (state->popped.base && !leaves_popped(insn, state->popped_to))
 		state->popped = (struct place){ };
-	if (!insn->map)
-		return step_one(ahead, insn);
-	if (insn->map == 1 && !insn->vex) {
-		if (goes_elsewhere(insn))				/* ud2, ud1 */
-			return NEXT_NONE;
-		if (insn->op == 0x05 && (ahead->eax == NR_RT_SIGRETURN || ahead->eax == NR_EXIT ||
-					 ahead->eax == NR_EXIT_GROUP))
-			return NEXT_NONE;
-	} else if (is_push2(insn)) {
-		push(ahead, insn->third);
-		push(ahead, (insn->modrm & 7) | insn->rm_high << 3);
-		return NEXT_ON;
-	} else if (is_pop2(insn)) {
-		pop(ahead, insn->third);
-		pop(ahead, (insn->modrm & 7) | insn->rm_high << 3);
-		return NEXT_ON;
+	move_rsp(ahead, insn, e);
+	move_rbp(state, e, before, frame);
+	move_others(ahead, insn, e);
+	if (e->words > 0 && e->rsp == KUNWIND_RSP_ADD)
+		popped(state, insn, before);
+	if (e->words < 0)
+		pushed(ahead, insn);
+	switch (e->flow) {
+	case KUNWIND_FLOW_JUMP:
+		return NEXT_JUMP;
+	case KUNWIND_FLOW_RETURN:
+		return NEXT_RETURN;
+	case KUNWIND_FLOW_ANY:
+		return NEXT_NONE;
+	case KUNWIND_FLOW_STOP:
+		return !insn->map && insn->op == 0xff ? NEXT_TAIL : NEXT_NONE;
 	}
-	lose(ahead, insn);
+	if (!insn->map && insn->op == 0xcd)
+		return ahead->word == 4 && comes_back(insn, ahead->eax) ? NEXT_ON : NEXT_NONE;
+	if (insn->map == 1 && insn->op == 0x05 &&
+	    (ahead->eax == NR_RT_SIGRETURN || ahead->eax == NR_EXIT || ahead->eax == NR_EXIT_GROUP))
+		return NEXT_NONE;
 	return NEXT_ON;
 }
 
@@ -339,10 +262,11 @@ static void kunwind_walk_attr note(struct ahead *ahead, struct kunwind_mem *mem,
 		return;
 	kunwind_pay(mem, ahead->nr / 8);
 	for (i = 0; i < ahead->nr; i++)
-		if (ahead->target[i].at == at && ahead->target[i].late <= late)
+		if (ahead->target[i].at == at && ahead->target[i].state.late <= late)
 			return;
 	i = kunwind_index(ahead->nr, (u32)MOST_TARGETS);
-	ahead->target[i] = (struct target){ .at = at, .late = late, .state = ahead->state };
+	ahead->target[i] = (struct target){ .at = at, .state = ahead->state };
+	ahead->target[i].state.late = late;
 	ahead->nr++;
 }
 
@@ -372,14 +296,14 @@ static bool kunwind_walk_attr take_target(struct ahead *ahead, s64 *at)
 	if (!ahead->nr)
 		return false;
 	for (i = 1; i < ahead->nr; i++)
-		if (ahead->target[lowest].late > ahead->target[i].late ||
-		    (ahead->target[lowest].late == ahead->target[i].late &&
+		if (ahead->target[lowest].state.late > ahead->target[i].state.late ||
+		    (ahead->target[lowest].state.late == ahead->target[i].state.late &&
 		     ahead->target[i].at < ahead->target[lowest].at))
 			lowest = i;
 	lowest = kunwind_index(lowest, (u32)MOST_TARGETS);
 	*at = ahead->target[lowest].at;
 	ahead->state = ahead->target[lowest].state;
-	ahead->unsure |= ahead->target[lowest].late;
+	ahead->unsure |= ahead->target[lowest].state.late;
 	ahead->target[lowest] = ahead->target[--ahead->nr];
 	ahead->eax = ~0U;
 	return true;
@@ -551,6 +475,7 @@ static bool kunwind_walk_attr follow(struct kunwind_mem *mem, bool i386, u64 fro
 	struct ahead ahead kunwind_unset;
 	struct kunwind_text text = { .mem = mem, .i386 = i386, .left = MOST_INSNS };
 	bool there = !elsewhere, called = false, nops = false, first = how & KUNWIND_AHEAD_CALLED;
+	struct kunwind_insn_effect e;
 	struct kunwind_insn insn;
 	s32 begin = 0, stop = MOST_AWAY;
 	enum next next;
@@ -569,7 +494,8 @@ static bool kunwind_walk_attr follow(struct kunwind_mem *mem, bool i386, u64 fro
 	for (;;) {
 		next = NEXT_NONE;
 		/* step() takes about as long as decoding. */
-		if (at < stop && kunwind_pay(mem, 1) && kunwind_insn_next(&text, from + at, &insn)) {
+		if (at < stop && kunwind_pay(mem, 1) &&
+		    kunwind_insn_next_effect(&text, from + at, &insn, &e)) {
 			at += insn.length;
 			if (called && is_nop(&insn)) {
 				nops = true;
@@ -583,9 +509,9 @@ static bool kunwind_walk_attr follow(struct kunwind_mem *mem, bool i386, u64 fro
 			}
 			if (!(called && marks_target(&insn)) &&
 			    !((called || first) && !i386 && is_zeros(&insn)))
-				next = step(&ahead, &insn);
+				next = step(&ahead, &insn, &e);
 			first = false;
-			called = is_call(&insn) && !only_jumped_to(&ahead, mem, at) &&
+			called = e.flow == KUNWIND_FLOW_CALL && !only_jumped_to(&ahead, mem, at) &&
 				 !is_skipped(&ahead, mem, from + at);
 			note_rsp(&ahead, called);
 			if (called && i386)
@@ -610,8 +536,8 @@ static bool kunwind_walk_attr follow(struct kunwind_mem *mem, bool i386, u64 fro
 								    .called_at = -MOST_AWAY, .first = -1 };
 				there = true;
 			}
-			if (is_branch(&insn))
-				note(&ahead, mem, at, at + insn.imm, false);
+			if (e.flow == KUNWIND_FLOW_BRANCH)
+				note(&ahead, mem, at, at + e.distance, false);
 			if (next == NEXT_ON)
 				continue;
 		} else if (!text.left || !mem->left) {

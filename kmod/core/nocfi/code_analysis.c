@@ -36,7 +36,7 @@
  * What it does not do: see, from inside a loop, that the loop pushes.
  */
 #include "../walk/mem.h"
-#include "../x86/insn_decode.h"
+#include "../x86/insn_effect.h"
 #include "code_analysis.h"
 #include "insn_kind.h"
 
@@ -48,7 +48,6 @@
 #define NOT_DECODED	8	/* bytes to skip if decoding fails */
 #define MOST_BEHIND_INSNS 512
 #define UNKNOWN		(-1)
-#define NO_REGISTER	(~0U)
 #define LOOP_DEPTH	0x4000	/* initial depth in round_pushes(), as pops may come first */
 #define MOST_DEPTH	(1 << 30) /* bytes, either way; no frame is as big */
 
@@ -127,105 +126,10 @@ static __always_inline bool jumped_to(struct way *way, u32 here)
 	return way->nr && here >= way->next && jumped_from(way, here);
 }
 
-/* What an instruction of the one-byte opcode map does to registers and to struct way. */
-#define TO_REG		0x01	/* writes the register in ModRM.reg */
-#define TO_RM		0x02	/* writes ModRM.rm, if that is a register */
-#define FORMS		0x0c	/* only if forms[] has ModRM.reg */
-#define FORMS_80	0x04
-#define FORMS_F7	0x08
-#define FORMS_FF	0x0c
-#define ACTION		0xf0
-#define BRANCH		0x10
-#define JUMP		0x20
-#define STOP		0x30
-#define LEAVE		0x40
-#define PUSH		0x50
-#define POP		0x60
-#define LOSE		0x70	/* rsp is not known afterwards */
-#define TO_LOW		0x80	/* writes the register that the opcode names */
-#define GROUP_FF	0x90
-
-#define ARITHMETIC(op)	[(op) ... (op) + 1] = TO_RM, [(op) + 2 ... (op) + 3] = TO_REG
-
-static const u8 effects[256] = {
-	ARITHMETIC(0x00), ARITHMETIC(0x08), ARITHMETIC(0x10), ARITHMETIC(0x18),
-	ARITHMETIC(0x20), ARITHMETIC(0x28), ARITHMETIC(0x30),
-	[0x50 ... 0x57] = PUSH, [0x58 ... 0x5f] = POP, [0x63] = TO_REG,
-	[0x68] = PUSH, [0x69] = TO_REG, [0x6a] = PUSH, [0x6b] = TO_REG, [0x70 ... 0x7f] = BRANCH,
-	[0x80 ... 0x81] = TO_RM | FORMS_80, [0x83] = TO_RM | FORMS_80, [0x87] = TO_RM | TO_REG,
-	[0x89] = TO_RM, [0x8b] = TO_REG, [0x8d] = TO_REG, [0x8f] = POP,
-	[0x94] = LOSE, [0x95] = TO_LOW, [0x9c] = PUSH, [0x9d] = POP, [0xbc] = LOSE, [0xbd] = TO_LOW,
-	[0xc1] = TO_RM, [0xc2 ... 0xc3] = STOP, [0xc7] = TO_RM, [0xc8] = LOSE, [0xc9] = LEAVE, [0xcc] = STOP,
-	[0xd1] = TO_RM, [0xd3] = TO_RM, [0xe0 ... 0xe3] = BRANCH, [0xe9] = JUMP, [0xeb] = JUMP,
-	[0xf4] = STOP, [0xf7] = TO_RM | FORMS_F7, [0xff] = GROUP_FF | TO_RM | FORMS_FF,
-};
-
-/* kunwind_insn_writes() for the one-byte opcode map. */
-static __always_inline bool writes_one(const struct kunwind_insn *insn, u8 number)
-{
-	static const u8 forms[] = { 0xff, 0x7f, 0x0c, 0x03 };
-	const u8 form = insn->modrm >> 3 & 7, effect = effects[insn->op];
-
-	if (effect & TO_REG && (form | insn->reg_high << 3) == number)
-		return true;
-	return effect & TO_RM && insn->modrm >> 6 == 3 &&
-	       ((insn->modrm & 7) | insn->rm_high << 3) == number &&
-	       forms[(effect & FORMS) >> 2] >> form & 1;
-}
-
-bool kunwind_walk_attr kunwind_insn_writes(const struct kunwind_insn *insn, u8 number)
-{
-	return insn->map ? kunwind_insn_writes_more(insn, number) : writes_one(insn, number);
-}
-
 /* One instruction can move rsp by two billion bytes, and so can the next one. */
 static __always_inline s32 depth_of(s64 sum)
 {
 	return sum >= -MOST_DEPTH && sum <= MOST_DEPTH ? sum : UNKNOWN;
-}
-
-/* An instruction that writes rsp by an operand that ModRM names. */
-static void kunwind_walk_attr move_rsp(struct way *way, const struct kunwind_insn *insn)
-{
-	const u8 op = insn->op, mod = insn->modrm >> 6, form = insn->modrm >> 3 & 7;
-	const u8 rm = (insn->modrm & 7) | insn->rm_high << 3;
-
-	if (!insn->wide)						/* 32 bits of it are lost */
-		way->depth = UNKNOWN;
-	else if (mod == 3 && ((op == 0x89 && form == 5 && !insn->reg_high) ||
-			      (op == 0x8b && rm == 5)))			/* mov %rbp, %rsp */
-		way->depth = way->frame;
-	else if (op == 0x8d && (mod == 1 || mod == 2) && rm == 5 &&	/* lea n(%rbp), %rsp */
-		 !insn->short_address)
-		way->depth = way->frame == UNKNOWN ? UNKNOWN : depth_of((s64)way->frame - insn->disp);
-	else if (way->depth == UNKNOWN)
-		return;
-	else if ((op == 0x83 || op == 0x81) && form == 5)
-		way->depth = depth_of((s64)way->depth + insn->imm);
-	else if ((op == 0x83 || op == 0x81) && form == 0)
-		way->depth = depth_of((s64)way->depth - insn->imm);
-	else if (op == 0x8d && insn->on_rsp)				/* lea n(%rsp), %rsp */
-		way->depth = depth_of((s64)way->depth - insn->disp);
-	else
-		way->depth = UNKNOWN;
-}
-
-/*
- * A function may save rbp without a push, just before it first needs the
- * register (gcc's -fshrink-wrap-separate): mov %rbp, n(%rsp). It restores rbp
- * by mov n(%rsp), %rbp.
- */
-static void kunwind_walk_attr save_rbp(struct way *way, const struct kunwind_insn *insn)
-{
-	const s64 at = (s64)way->depth - insn->disp;
-
-	if (insn->map || insn->vex || !insn->wide || !insn->on_rsp || insn->reg_high ||
-	    (insn->modrm >> 3 & 7) != 5 || way->depth == UNKNOWN || at < 8 || at > way->depth)
-		return;
-	if (insn->op == 0x89 && way->rbp_at == UNKNOWN)
-		way->rbp_at = at;
-	else if (insn->op == 0x8b && way->rbp_at == at)
-		way->rbp_at = UNKNOWN;
 }
 
 /* rbp gets another value. If rbp was not saved, the caller's value is lost (longjmp()). */
@@ -236,32 +140,45 @@ static void kunwind_walk_attr write_rbp(struct way *way)
 		way->rbp_at = KUNWIND_CODE_RBP_LOST;
 }
 
-/* An instruction whose ModRM names rsp or rbp, and which may write or save it. */
-static noinline void kunwind_walk_attr move_named(struct way *way, const struct kunwind_insn *insn,
-						  u32 end)
+/* rbp is loaded from @at, in bytes below the return address. */
+static void kunwind_walk_attr load_rbp(struct way *way, s64 at)
 {
-	const u8 op = insn->op;
+	const bool restored = way->rbp_at >= 0 && at == way->rbp_at;
 
-	/* This takes as long as decoding an instruction. */
-	kunwind_pay(way->mem, 1);
-	/* lea 0(%rbp), %rbp: Mono aligns its calls by it */
-	if (op == 0x8d && insn->wide && insn->modrm == 0x6d && !insn->rm_high && !insn->reg_high &&
-	    !insn->disp)
-		return;
-	if (!insn->reg_high && !insn->rm_high &&
-	    ((op == 0x89 && insn->modrm == 0xe5) || (op == 0x8b && insn->modrm == 0xec))) {
-		write_rbp(way);						/* mov %rsp, %rbp */
-		way->frame = way->depth;
-		way->framed = way->depth != UNKNOWN;
-	} else if (writes_one(insn, 5)) {
+	write_rbp(way);
+	if (restored)
+		way->rbp_at = UNKNOWN;
+}
+
+/*
+ * @before: the depth before the instruction; way->depth is the one after it. A
+ * function may save rbp by a push, or by mov %rbp, n(%rsp) just before it first needs
+ * the register (gcc's -fshrink-wrap-separate).
+ */
+static void kunwind_walk_attr move_rbp(struct way *way, const struct kunwind_insn_effect *e, s32 before)
+{
+	s64 at;
+
+	switch (e->rbp) {
+	case KUNWIND_RBP_FROM_RSP:
 		write_rbp(way);
-	}
-	/* This comes after write_rbp(): a restored rbp is the caller's again. */
-	if (op == 0x89 || op == 0x8b)
-		save_rbp(way, insn);
-	if (writes_one(insn, 4)) {
-		way->moved = end;
-		move_rsp(way, insn);
+		way->frame = before == UNKNOWN ? UNKNOWN : depth_of((s64)before - e->at);
+		way->framed = way->frame != UNKNOWN;
+		break;
+	case KUNWIND_RBP_STORED:
+		at = (s64)way->depth - e->at;
+		if (way->depth != UNKNOWN && way->rbp_at == UNKNOWN && at >= 8 && at <= way->depth)
+			way->rbp_at = at;
+		break;
+	case KUNWIND_RBP_LOADED:
+		load_rbp(way, before == UNKNOWN ? UNKNOWN : (s64)before - e->at);
+		break;
+	case KUNWIND_RBP_LEFT:
+		load_rbp(way, way->framed ? way->frame : UNKNOWN);
+		break;
+	case KUNWIND_RBP_WRITTEN:
+		write_rbp(way);
+		break;
 	}
 }
 
@@ -273,118 +190,33 @@ static void kunwind_walk_attr stop(struct way *way, u32 end)
 	way->framed = false;
 }
 
-static void kunwind_walk_attr push(struct way *way, u32 reg, u32 end)
+static noinline void kunwind_walk_attr apply(struct way *way, const struct kunwind_insn_effect *e,
+					     u32 end)
 {
-	way->moved = end;
-	if (way->depth != UNKNOWN)
-		way->depth += 8;
-	if (reg == RBP && way->rbp_at == UNKNOWN)
-		way->rbp_at = way->depth;
-}
+	const s32 before = way->depth;
 
-static void kunwind_walk_attr pop(struct way *way, u32 reg, u32 end)
-{
-	way->moved = end;
-	if (reg == RBP)
-		write_rbp(way);
-	if (reg == RSP)
+	if (e->rsp || e->off)
+		way->moved = end;
+	if (e->rsp == KUNWIND_RSP_FROM_RBP)
+		way->depth = way->framed ? depth_of((s64)way->frame - e->off) : UNKNOWN;
+	else if (e->rsp != KUNWIND_RSP_ADD)
 		way->depth = UNKNOWN;
 	else if (way->depth != UNKNOWN)
-		way->depth -= 8;
-}
-
-static noinline void kunwind_walk_attr act(struct way *way, const struct kunwind_insn *insn,
-					   u32 end, u8 action)
-{
-	const u8 op = insn->op, form = insn->modrm >> 3 & 7, low = (op & 7) | insn->rm_high << 3;
-	const u8 rm = (insn->modrm & 7) | insn->rm_high << 3;
-
-	switch (action) {
-	case BRANCH:
-		jump_to(way, end, (s64)end + insn->imm);
-		return;
-	case JUMP:
-		jump_to(way, end, (s64)end + insn->imm);
-		fallthrough;
-	case STOP:
+		way->depth = depth_of((s64)way->depth - e->off);
+	if (e->rbp)
+		move_rbp(way, e, before);
+	if (e->flow == KUNWIND_FLOW_BRANCH || e->flow == KUNWIND_FLOW_JUMP)
+		jump_to(way, end, (s64)end + e->distance);
+	if (e->flow >= KUNWIND_FLOW_JUMP)
 		stop(way, end);
-		return;
-	case LEAVE:
-		way->framed = false;
-		way->depth = way->frame == UNKNOWN ? UNKNOWN : way->frame - 8;
-		way->moved = end;
-		return;
-	case PUSH:
-		push(way, op >> 4 == 5 ? low : NO_REGISTER, end);
-		return;
-	case POP:
-		pop(way, op >> 4 == 5 ? low : op == 0x8f && insn->modrm >> 6 == 3 ? rm : NO_REGISTER,
-		    end);
-		return;
-	case LOSE:					/* xchg %rsp, %rax; mov imm, %rsp; enter */
-		if (op != 0xc8 && insn->rm_high)			/* of r12 */
-			return;
-		if (op == 0xc8)
-			write_rbp(way);
-		way->depth = UNKNOWN;
-		way->moved = end;
-		return;
-	case TO_LOW:
-		if (!insn->rm_high)			/* mov imm, %ebp; xchg %rbp, %rax */
-			write_rbp(way);
-		return;
-	case GROUP_FF:
-		if (form == 6)
-			push(way, NO_REGISTER, end);
-		else if (form == 4)					/* jmp *x */
-			stop(way, end);
-		return;
-	}
 }
 
-/* An instruction of the maps after 0f. */
-static noinline void kunwind_walk_attr move_more(struct way *way, const struct kunwind_insn *insn,
-						 u32 end)
+/* Apply an instruction. @end: offset of the next one. */
+static __always_inline void move(struct way *way, const struct kunwind_insn_effect *e, u32 end)
 {
-	if (goes_elsewhere(insn)) {					/* ud2, ud1 */
-		stop(way, end);
-	} else if (jumps(insn)) {
-		jump_to(way, end, (s64)end + insn->imm);
-	} else if (is_push2(insn)) {
-		push(way, insn->third, end);
-		push(way, (insn->modrm & 7) | insn->rm_high << 3, end);
-	} else if (is_pop2(insn)) {
-		pop(way, insn->third, end);
-		pop(way, (insn->modrm & 7) | insn->rm_high << 3, end);
-	} else {
-		if (kunwind_insn_writes_more(insn, RBP))
-			write_rbp(way);
-		if (kunwind_insn_writes_more(insn, RSP)) {
-			way->depth = UNKNOWN;
-			way->moved = end;
-		}
-	}
-}
-
-/* Apply an instruction. @end: offset of the next one. Most instructions change nothing. */
-static __always_inline void move(struct way *way, const struct kunwind_insn *insn, u32 end)
-{
-	const u8 effect = effects[insn->op];
-
 	way->back = UNKNOWN;
-	if (insn->map) {
-		move_more(way, insn, end);
-		return;
-	}
-	if (effect & (TO_REG | TO_RM)) {
-		const u8 reg = (insn->modrm >> 3 & 7) | insn->reg_high << 3;
-		const u8 rm = (insn->modrm & 7) | insn->rm_high << 3;
-
-		if ((reg | 1) == 5 || ((rm | 1) == 5 && insn->modrm >> 6 == 3))
-			move_named(way, insn, end);
-	}
-	if (effect & ACTION)
-		act(way, insn, end, effect & ACTION);
+	if (!e->plain)
+		apply(way, e, end);
 }
 
 /*
@@ -396,14 +228,15 @@ static noinline s32 kunwind_walk_attr round_pushes(struct kunwind_mem *mem, u64 
 {
 	struct way way = { .mem = mem, .depth = LOOP_DEPTH, .frame = UNKNOWN, .rbp_at = UNKNOWN };
 	struct kunwind_text text = { .mem = mem, .left = *left };
+	struct kunwind_insn_effect e;
 	struct kunwind_insn insn;
 	u64 at = from;
 
 	/* The set-up takes as long as decoding an instruction. */
 	kunwind_pay(mem, 1);
-	while (at < to && kunwind_insn_next(&text, at, &insn)) {
+	while (at < to && kunwind_insn_next_effect(&text, at, &insn, &e)) {
 		at += insn.length;
-		move(&way, &insn, at - from);
+		move(&way, &e, at - from);
 		jumped_to(&way, at - from);
 	}
 	*left = text.left;
@@ -436,13 +269,14 @@ static bool kunwind_walk_attr read_up_to(struct way *way, struct kunwind_text *t
 					 u64 at, u64 to, u32 *left_of_loops)
 {
 	struct before before = { };
+	struct kunwind_insn_effect e;
 	struct kunwind_insn insn;
 
-	while (at < to && kunwind_insn_next(text, at, &insn)) {
-		if (begins_other(&before, &insn, at))
+	while (at < to && kunwind_insn_next_effect(text, at, &insn, &e)) {
+		if (begins_other(&before, &insn, &e, at))
 			only_by_jump(way, at - from);
 		at += insn.length;
-		move(way, &insn, at - from);
+		move(way, &e, at - from);
 		if (ends_pushing(way, from, at - insn.length, left_of_loops)) {
 			way->depth = UNKNOWN;
 			way->nr = 0;
@@ -463,13 +297,14 @@ static noinline bool kunwind_walk_attr jumped_back(struct way *way, struct kunwi
 						   u64 from, u64 to, u32 *left_of_loops)
 {
 	const s32 lowest = way->stopped, highest = to - from;
+	struct kunwind_insn_effect e;
 	struct kunwind_insn insn;
 	u64 at = to;
 
 	text->left = min(text->left, (u32)MOST_AFTER);
-	while (kunwind_insn_next(text, at, &insn)) {
+	while (kunwind_insn_next_effect(text, at, &insn, &e)) {
 		at += insn.length;
-		move(way, &insn, at - from);
+		move(way, &e, at - from);
 		if (way->back >= lowest && way->back <= highest &&
 		    (way->back_depth != UNKNOWN || way->back_framed)) {
 			if (ends_pushing(way, from, at - insn.length, left_of_loops))
@@ -538,23 +373,15 @@ static void kunwind_walk_attr note_constant(struct constant *constant,
 					       .known = true };
 	else if (constant->known && kunwind_insn_writes(insn, constant->reg))
 		constant->known = false;
-	else if (!insn->map && insn->op >> 3 == 0x58 >> 3 &&
-		 ((insn->op & 7) | insn->rm_high << 3) == (int)constant->reg)
-		constant->known = false;
 }
 
-/* The target of an unconditional jump; 0: another instruction, or an unknown target. */
-static u64 kunwind_walk_attr leaves_to(const struct kunwind_insn *insn, u64 end,
-				       const struct constant *constant)
+/* Whether it is a jump through the register that holds the constant. */
+static bool kunwind_walk_attr jumps_to(const struct constant *constant,
+				       const struct kunwind_insn *insn,
+				       const struct kunwind_insn_effect *e)
 {
-	if (insn->map)
-		return 0;
-	if (insn->op == 0xe9 || insn->op == 0xeb)
-		return end + (s64)insn->imm;
-	if (insn->op == 0xff && insn->modrm >> 3 == (0xc0 | 4 << 3) >> 3 && constant->known &&
-	    ((insn->modrm & 7) | insn->rm_high << 3) == (int)constant->reg)
-		return constant->value;
-	return 0;
+	return constant->known && e->flow == KUNWIND_FLOW_ANY && insn->modrm >> 6 == 3 &&
+	       ((insn->modrm & 7) | insn->rm_high << 3) == (int)constant->reg;
 }
 
 u64 kunwind_walk_attr kunwind_code_tail(struct kunwind_mem *mem, u64 from, u64 lo, u64 hi,
@@ -564,30 +391,31 @@ u64 kunwind_walk_attr kunwind_code_tail(struct kunwind_mem *mem, u64 from, u64 l
 	struct kunwind_text text = { .mem = mem, .left = *left };
 	struct constant constant = { };
 	struct before before = { };
+	struct kunwind_insn_effect e;
 	struct kunwind_insn insn;
 	u64 at = from, to, found = 0, other = 0;
 
-	while (kunwind_insn_next(&text, at, &insn)) {
-		if (begins_other(&before, &insn, at) && !next_target(&way, at - from - 1))
+	while (kunwind_insn_next_effect(&text, at, &insn, &e)) {
+		if (begins_other(&before, &insn, &e, at) && !next_target(&way, at - from - 1))
 			break;
 		at += insn.length;
-		to = leaves_to(&insn, at, &constant);
-		if (!to && jumps(&insn))
-			to = at + (s64)insn.imm;
-		else if (to && !way.depth && !other)
-			other = to;
-		else if (!to && !way.depth && !insn.map && insn.op == 0xff &&
-			 (insn.modrm >> 3 & 7) == 4)
-			other = KUNWIND_CODE_ANYWHERE;
+		if (e.flow == KUNWIND_FLOW_BRANCH || e.flow == KUNWIND_FLOW_JUMP)
+			to = at + (s64)e.distance;
+		else
+			to = jumps_to(&constant, &insn, &e) ? constant.value : 0;
 		if (to && !way.depth && to >= lo && to <= hi) {
 			found = to;
 			break;
 		}
+		if (!to && !way.depth && !insn.map && insn.op == 0xff && e.flow >= KUNWIND_FLOW_ANY)
+			other = KUNWIND_CODE_ANYWHERE;
+		else if (to && !way.depth && !other && e.flow != KUNWIND_FLOW_BRANCH)
+			other = to;
 		note_constant(&constant, &insn, at);
-		move(&way, &insn, at - from);
+		move(&way, &e, at - from);
 		if (jumped_to(&way, at - from))
 			continue;
-		if (goes_elsewhere(&insn) && !next_target(&way, at - from))
+		if (e.flow >= KUNWIND_FLOW_JUMP && !next_target(&way, at - from))
 			break;
 		if (way.depth < 0)
 			way.depth = UNKNOWN;
@@ -611,13 +439,14 @@ s32 kunwind_walk_attr kunwind_code_skipped(struct kunwind_mem *mem, u64 after)
 	const u64 from = after - MOST_BEHIND;
 	struct way way = { .mem = mem, .frame = UNKNOWN, .rbp_at = UNKNOWN };
 	struct kunwind_text text = { .mem = mem, .left = MOST_BEHIND_INSNS };
-	struct kunwind_insn insn = { };
+	struct kunwind_insn_effect e = { };
+	struct kunwind_insn insn;
 	u64 at = from;
 	s32 depth;
 
 	begin_again(&way);
 	while (at < after && mem->left && text.left) {
-		if (!kunwind_insn_next(&text, at, &insn)) {
+		if (!kunwind_insn_next_effect(&text, at, &insn, &e)) {
 			/* Each read that fails is a page fault: one for a page is enough. */
 			at = text.read ? at + NOT_DECODED : (at | KUNWIND_PAGE_MASK) + 1;
 			text.read = text.used = 0;
@@ -625,12 +454,12 @@ s32 kunwind_walk_attr kunwind_code_skipped(struct kunwind_mem *mem, u64 after)
 			continue;
 		}
 		at += insn.length;
-		move(&way, &insn, at - from);
+		move(&way, &e, at - from);
 		if (at < after && !jumped_to(&way, at - from) && way.stopped == (s32)(at - from))
 			begin_again(&way);
 	}
 	depth = way.depth;
-	if (at != after || !is_call(&insn) || depth == UNKNOWN || !jumped_to(&way, MOST_BEHIND) ||
+	if (at != after || e.flow != KUNWIND_FLOW_CALL || depth == UNKNOWN || !jumped_to(&way, MOST_BEHIND) ||
 	    way.depth == UNKNOWN || depth <= way.depth || (depth - way.depth) & 7)
 		return 0;
 	return depth - way.depth;

@@ -49,11 +49,4 @@ u64 kunwind_code_tail(struct kunwind_mem *mem, u64 from, u64 lo, u64 hi, u32 *le
  */
 s32 kunwind_code_skipped(struct kunwind_mem *mem, u64 after);
 
-/*
- * Whether the instruction writes the register @number (as in ModRM) by an
- * operand that ModRM names. Not reported: push, pop, leave, registers that the
- * opcode names (mov imm, %reg; xchg %reg, %rax), and implied registers (mul).
- */
-bool kunwind_insn_writes(const struct kunwind_insn *insn, u8 number);
-
 #endif /* _KUNWIND_CODE_ANALYSIS_H */

@@ -8,9 +8,8 @@
  * The walk's budget pays for all that is read.
  */
 #include "../walk/mem.h"
-#include "code_analysis.h"
+#include "../x86/insn_effect.h"
 #include "exact_frame.h"
-#include "insn_kind.h"
 
 #define MOST_STRAIGHT	16
 
@@ -31,40 +30,29 @@ static bool kunwind_walk_attr read_register(const struct kunwind_walk *walk, u32
 	return true;
 }
 
-/* The instruction writes @reg by an operand that it names or implies; or it may jump. */
-static bool kunwind_walk_attr may_change(const struct kunwind_insn *insn, u32 reg)
+/* The instruction writes @reg, maybe a system call by implication; or it may jump. */
+static bool kunwind_walk_attr may_change(const struct kunwind_insn *insn,
+					 const struct kunwind_insn_effect *e, u32 reg)
 {
-	const u32 low = (insn->op & 7) | insn->rm_high << 3;
+	const bool syscall = insn->map == 1 && insn->op == 0x05;
 
-	if (insn->map)
-		return (insn->op == 0x05 && (!reg || reg == 1 || reg == 11)) ||	/* syscall */
-		       kunwind_insn_writes(insn, reg) || jumps(insn) || goes_elsewhere(insn);
-	if (low == reg && (insn->op >> 3 == 11 || insn->op >> 3 == 18 || insn->op >> 4 == 11))
-		return true;						/* pop, xchg, mov */
-	return insn->op == 0xe8 || insn->op == 0xff || kunwind_insn_writes(insn, reg) ||
-	       jumps(insn) || goes_elsewhere(insn);
-}
-
-static bool kunwind_walk_attr pushes(const struct kunwind_insn *insn)
-{
-	if (insn->map)
-		return is_push2(insn);
-	return insn->op >> 3 == 10 || insn->op == 0x68 || insn->op == 0x6a ||
-	       (insn->op == 0xff && (insn->modrm >> 3 & 7) == 6);
+	return e->flow != KUNWIND_FLOW_NEXT || kunwind_insn_writes(insn, reg) ||
+	       (syscall && (!reg || reg == 1 || reg == 11));
 }
 
 bool kunwind_walk_attr kunwind_code_keeps(struct kunwind_mem *mem, u64 from, u32 reg, bool *returns)
 {
 	struct kunwind_text text = { .mem = mem, .left = MOST_STRAIGHT };
+	struct kunwind_insn_effect e;
 	struct kunwind_insn insn;
 	bool kept = true;
 	u64 at = from;
 
 	*returns = false;
-	while (kunwind_insn_next(&text, at, &insn)) {
+	while (kunwind_insn_next_effect(&text, at, &insn, &e)) {
 		at += insn.length;
-		if (!pushes(&insn)) {
-			kept &= !may_change(&insn, reg);
+		if (e.words >= 0) {
+			kept &= !may_change(&insn, &e, reg);
 			continue;
 		}
 		kept &= insn.op >> 3 == 10 && ((insn.op & 7u) | insn.rm_high << 3) == reg;
@@ -97,12 +85,13 @@ u64 kunwind_walk_attr kunwind_code_after_zero(struct kunwind_mem *mem, u64 behin
 {
 	struct kunwind_text text = { .mem = mem, .left = 4 };
 	bool tested = tested_behind(behind);
+	struct kunwind_insn_effect e;
 	struct kunwind_insn insn;
 	u64 at = ip, after = ip;
 
 	if (!tested && behind >> 48 != 0x050f)
 		return ip;
-	while (kunwind_insn_next(&text, at, &insn)) {
+	while (kunwind_insn_next_effect(&text, at, &insn, &e)) {
 		const u8 form = insn.op & 15;
 
 		at += insn.length;
@@ -112,7 +101,7 @@ u64 kunwind_walk_attr kunwind_code_after_zero(struct kunwind_mem *mem, u64 behin
 			tested = true;
 			continue;
 		}
-		if (!jumps(&insn))
+		if (e.flow != KUNWIND_FLOW_BRANCH || (!insn.map && insn.op >> 4 != 7))
 			return after;
 		if (1 << form & (1 << 3 | 1 << 4 | 1 << 6 | 1 << 9 | 1 << 13 | 1 << 14))
 			return at + (s64)insn.imm;	/* jae, je, jbe, jns, jge, jle */

@@ -30,8 +30,8 @@
  * code_analysis.c finds the end of that function, and knows nothing after it.
  */
 #include "../walk/mem.h"
+#include "../x86/insn_effect.h"
 #include "function_entry.h"
-#include "insn_kind.h"
 
 #define CHUNK		KUNWIND_CHUNK	/* words */
 #define MOST_CHUNKS	256		/* 16 KiB of code */
@@ -91,19 +91,20 @@ static bool kunwind_walk_attr sets_rdi(const struct kunwind_insn *insn, u64 end,
 bool kunwind_walk_attr kunwind_code_main(struct kunwind_mem *mem, u64 start, u64 *entry)
 {
 	struct kunwind_text text = { .mem = mem, .left = MOST_START_INSNS };
+	struct kunwind_insn_effect e;
 	struct kunwind_insn insn;
 	bool set = false, followed = false;
 	u64 at = start;
 
-	while (at && kunwind_insn_next(&text, at, &insn)) {
+	while (at && kunwind_insn_next_effect(&text, at, &insn, &e)) {
 		at += insn.length;
 		set |= sets_rdi(&insn, at, entry);
-		if (!is_call(&insn) && !goes_elsewhere(&insn))
+		if (e.flow == KUNWIND_FLOW_NEXT || e.flow == KUNWIND_FLOW_BRANCH)
 			continue;
-		if (set || followed || insn.map || (insn.op != 0xe8 && insn.op != 0xe9))
+		if (set || followed || !(e.direct || e.flow == KUNWIND_FLOW_JUMP))
 			return set;
 		followed = true;
-		at += insn.imm;
+		at += e.distance;
 		text.read = text.used = 0;
 	}
 	return false;

@@ -6,51 +6,13 @@
 #ifndef _KUNWIND_INSN_KIND_H
 #define _KUNWIND_INSN_KIND_H
 
-#include "../x86/insn_decode.h"
+#include "../x86/insn_effect.h"
 
 #define RAX		0		/* ModRM's register numbers */
 #define RBX		3
 #define RSP		4
 #define RBP		5
 #define R10		10
-
-static inline bool kunwind_walk_attr is_call(const struct kunwind_insn *insn)
-{
-	return !insn->map && ((insn->op == 0xe8 && insn->imm) ||
-			      (insn->op == 0xff && (insn->modrm >> 3 & 7) == 2));
-}
-
-/* Whether this is a conditional jump, other than jrcxz and loop. */
-static inline bool kunwind_walk_attr jumps(const struct kunwind_insn *insn)
-{
-	const u8 op = insn->op;
-
-	if (insn->map)
-		return insn->map == 1 && !insn->vex && op >= 0x80 && op <= 0x8f;
-	return op >= 0x70 && op <= 0x7f;
-}
-
-static inline bool kunwind_walk_attr is_jump(const struct kunwind_insn *insn)
-{
-	return !insn->map && (insn->op == 0xe9 || insn->op == 0xeb);
-}
-
-/* Whether this is any conditional jump, jrcxz and loop included. */
-static inline bool kunwind_walk_attr is_branch(const struct kunwind_insn *insn)
-{
-	return jumps(insn) || (!insn->map && insn->op >= 0xe0 && insn->op <= 0xe3);
-}
-
-/* Whether the code after this instruction runs only if a jump leads there. */
-static inline bool kunwind_walk_attr goes_elsewhere(const struct kunwind_insn *insn)
-{
-	const u8 op = insn->op;
-
-	if (insn->map)							/* ud2, ud1 */
-		return insn->map == 1 && !insn->vex && (op == 0x0b || op == 0xb9);
-	return op == 0xe9 || op == 0xeb || op == 0xc2 || op == 0xc3 || op == 0xcc || op == 0xf4 ||
-	       (op == 0xff && (insn->modrm >> 3 & 7) == 4);
-}
 
 static inline bool kunwind_walk_attr is_nop(const struct kunwind_insn *insn)
 {
@@ -64,17 +26,6 @@ static inline bool kunwind_walk_attr marks_target(const struct kunwind_insn *ins
 {
 	return insn->map == 1 && !insn->vex && insn->op == 0x1e && insn->prefix == 0xf3 &&
 	       (insn->modrm & 0xfe) == 0xfa;
-}
-
-/* push2 and pop2 of APX: two pushes or pops, of insn->third and then of ModRM.rm. */
-static inline bool kunwind_walk_attr is_push2(const struct kunwind_insn *insn)
-{
-	return insn->map == 4 && insn->op == 0xff && (insn->modrm >> 3 & 7) == 6;
-}
-
-static inline bool kunwind_walk_attr is_pop2(const struct kunwind_insn *insn)
-{
-	return insn->map == 4 && insn->op == 0x8f;
 }
 
 /*
@@ -129,7 +80,8 @@ struct before {
  * is endbr64. To be called for each instruction in turn; keeps @before.
  */
 static inline bool kunwind_walk_attr begins_other(struct before *before,
-						  const struct kunwind_insn *insn, u64 at)
+						  const struct kunwind_insn *insn,
+						  const struct kunwind_insn_effect *e, u64 at)
 {
 	const bool begins = (before->nops && is_aligned(insn, at)) || (before->call && marks_target(insn));
 
@@ -137,7 +89,7 @@ static inline bool kunwind_walk_attr begins_other(struct before *before,
 		before->nops = true;
 		return false;
 	}
-	*before = (struct before){ .call = is_call(insn) };
+	*before = (struct before){ .call = e->flow == KUNWIND_FLOW_CALL };
 	return begins;
 }
 

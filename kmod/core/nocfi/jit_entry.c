@@ -42,10 +42,9 @@
  */
 #include "../walk/mem.h"
 #include "../walk/ranges.h"
-#include "../x86/insn_decode.h"
+#include "../x86/insn_effect.h"
 #include "analysis_cache.h"
 #include "code_analysis.h"
-#include "insn_kind.h"
 #include "jit_entry.h"
 
 #define MOST_WORDS	512
@@ -60,38 +59,19 @@ struct made {
 	u32 align;		/* 0: no alignment; after is 0 */
 };
 
-static void kunwind_walk_attr lower(struct made *made, s64 bytes)
-{
-	*(made->align ? &made->after : &made->before) += bytes;
-}
-
 /* An instruction that is no jump, call or return. False: rsp is not known after it. */
-static bool kunwind_walk_attr apply(struct made *made, const struct kunwind_insn *insn)
+static bool kunwind_walk_attr apply(struct made *made, const struct kunwind_insn_effect *e)
 {
-	const u32 form = insn->modrm >> 3 & 7;
+	const u32 align = -(u32)e->off;
 
-	if (insn->map)
-		return !kunwind_insn_writes(insn, RSP);
-	if (insn->op >> 3 == 10 || insn->op == 0x68 || insn->op == 0x6a ||
-	    (insn->op == 0xff && form == 6)) {
-		lower(made, 8);
+	if (e->rsp == KUNWIND_RSP_ADD) {
+		*(made->align ? &made->after : &made->before) -= e->off;
 		return true;
 	}
-	if (insn->op >> 3 == 11) {
-		lower(made, -8);
-		return insn->op != 0x5c || insn->rm_high;		/* pop %rsp */
-	}
-	if ((insn->op != 0x81 && insn->op != 0x83) || (insn->modrm & 0xc7) != 0xc4 || insn->rm_high ||
-	    !insn->wide)
-		return insn->op != 0xc9 && insn->op != 0x8f && insn->op != 0x94 && insn->op != 0xc8 &&
-		       insn->op != 0x9c && insn->op != 0x9d && !kunwind_insn_writes(insn, RSP);
-	if (form == 0 || form == 5)					/* add, sub */
-		lower(made, form ? insn->imm : -(s64)insn->imm);
-	else if (form == 4 && !made->align && insn->imm < 0 && insn->imm >= -MOST_ALIGN &&
-		 !(insn->imm & (-(u32)insn->imm - 1)))			/* and */
-		made->align = -(u32)insn->imm;
-	else
-		return form == 7;					/* cmp */
+	if (e->rsp != KUNWIND_RSP_ALIGNED || made->align || !align || align > MOST_ALIGN ||
+	    align & (align - 1))
+		return false;
+	made->align = align;
 	return true;
 }
 
@@ -99,15 +79,16 @@ static bool kunwind_walk_attr apply(struct made *made, const struct kunwind_insn
 static bool kunwind_walk_attr read_routine(struct kunwind_mem *mem, u64 entry, struct made *made)
 {
 	struct kunwind_text text = { .mem = mem, .left = MOST_INSNS };
+	struct kunwind_insn_effect e;
 	struct kunwind_insn insn;
 	u64 at = entry;
 
 	*made = (struct made){ };
-	while (kunwind_insn_next(&text, at, &insn)) {
+	while (kunwind_insn_next_effect(&text, at, &insn, &e)) {
 		at += insn.length;
-		if (is_call(&insn) || jumps(&insn) || goes_elsewhere(&insn))
-			return made->before > 0 && (insn.map || (insn.op != 0xc2 && insn.op != 0xc3));
-		if (!apply(made, &insn))
+		if (e.flow != KUNWIND_FLOW_NEXT)
+			return made->before > 0 && e.flow != KUNWIND_FLOW_RETURN;
+		if (!apply(made, &e))
 			return false;
 	}
 	return false;

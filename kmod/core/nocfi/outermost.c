@@ -31,8 +31,7 @@
  */
 #include "../table/table.h"
 #include "../walk/mem.h"
-#include "../x86/insn_decode.h"
-#include "code_analysis.h"
+#include "../x86/insn_effect.h"
 #include "insn_kind.h"
 #include "outermost.h"
 
@@ -55,9 +54,9 @@
 #define MOST_BYTES_I386	96	/* from the entry point on */
 
 /* A call of the next instruction is one, too (musl's _start). */
-static bool kunwind_walk_attr calls(const struct kunwind_insn *insn)
+static bool kunwind_walk_attr calls(const struct kunwind_insn *insn, const struct kunwind_insn_effect *e)
 {
-	return is_call(insn) || (!insn->map && insn->op == 0xe8);
+	return e->flow == KUNWIND_FLOW_CALL || (!insn->map && insn->op == 0xe8);
 }
 
 /* The stack pointer at an instruction; sp counts only if known. */
@@ -66,44 +65,16 @@ struct at {
 	bool known;
 };
 
-static void kunwind_walk_attr move_rsp(struct at *at, const struct kunwind_insn *insn)
+static void kunwind_walk_attr move_rsp(struct at *at, const struct kunwind_insn *insn,
+				       const struct kunwind_insn_effect *e)
 {
-	const u32 form = insn->modrm >> 3 & 7;
-	const bool of_rsp = insn->modrm >> 6 == 3 && (insn->modrm & 7) == 4 && !insn->rm_high;
-
-	if (insn->map) {
-		at->sp += is_pop2(insn) ? 16 : is_push2(insn) ? -16 : 0;
-		at->known &= !kunwind_insn_writes(insn, RSP);
-		return;
-	}
-	switch (insn->op) {
-	case 0x50 ... 0x57: case 0x68: case 0x6a: case 0x9c:
-		at->sp -= 8;
-		return;
-	case 0x58 ... 0x5f: case 0x8f: case 0x9d:
-		at->sp += 8;
-		at->known &= (insn->op != 0x5c && (insn->op != 0x8f || insn->modrm != 0xc4)) ||
-			     insn->rm_high;				/* pop %rsp */
-		return;
-	case 0xff:
-		if (form == 6)
-			at->sp -= 8;
-		return;
-	case 0x8d:
-		if (!insn->on_rsp || !insn->wide || insn->reg_high || form != 4)
-			break;
-		at->sp += (s64)insn->disp;
-		return;
-	case 0x81: case 0x83:
-		if (!of_rsp || !insn->wide || (form != 0 && form != 4 && form != 5))
-			break;
-		if (form == 4)
-			at->sp &= (s64)insn->imm;
-		else
-			at->sp += form ? -(s64)insn->imm : insn->imm;
-		return;
-	}
-	at->known &= !kunwind_insn_writes(insn, RSP) && insn->op != 0xc9;
+	at->ip += insn->length;
+	if (e->rsp == KUNWIND_RSP_ADD && !calls(insn, e))
+		at->sp += (s64)e->off;
+	else if (e->rsp == KUNWIND_RSP_ALIGNED)
+		at->sp &= (s64)e->off;
+	else if (e->rsp)
+		at->known = false;
 }
 
 /*
@@ -119,6 +90,7 @@ static bool kunwind_walk_attr begins(struct kunwind_mem *mem, u64 start, u64 sta
 	struct kunwind_text text = { .mem = mem, .left = MOST_INSNS };
 	struct at at = { .ip = start, .sp = start_sp, .known = true };
 	struct at target[MOST_TARGETS] kunwind_unset;
+	struct kunwind_insn_effect e;
 	struct kunwind_insn insn;
 	bool called = false, behind = false;
 	u64 callee = ~0ULL;
@@ -133,11 +105,10 @@ static bool kunwind_walk_attr begins(struct kunwind_mem *mem, u64 start, u64 sta
 		 */
 		if (at.ip >= callee)
 			return false;
-		if (!kunwind_pay(mem, nr / 8) || !kunwind_insn_next(&text, at.ip, &insn))
+		if (!kunwind_pay(mem, nr / 8) || !kunwind_insn_next_effect(&text, at.ip, &insn, &e))
 			return false;
-		at.ip += insn.length;
-		move_rsp(&at, &insn);
-		if ((is_branch(&insn) || is_jump(&insn)) && insn.imm > 0) {
+		move_rsp(&at, &insn, &e);
+		if ((e.flow == KUNWIND_FLOW_BRANCH || e.flow == KUNWIND_FLOW_JUMP) && e.distance > 0) {
 			for (i = 0; i < nr; i++)
 				if (target[i].ip < at.ip)
 					break;
@@ -145,11 +116,11 @@ static bool kunwind_walk_attr begins(struct kunwind_mem *mem, u64 start, u64 sta
 				nr += i == nr;
 				i = kunwind_index(i, (u32)MOST_TARGETS);
 				target[i] = at;
-				target[i].ip += (s64)insn.imm;
+				target[i].ip += (s64)e.distance;
 			}
 		}
-		if (!goes_elsewhere(&insn) && !(behind && (is_nop(&insn) || marks_target(&insn)))) {
-			behind = calls(&insn);
+		if (e.flow < KUNWIND_FLOW_JUMP && !(behind && (is_nop(&insn) || marks_target(&insn)))) {
+			behind = calls(&insn, &e);
 			called |= behind;
 			if (behind && insn.op == 0xe8 && insn.imm >= 0)
 				callee = min(callee, at.ip + (s64)insn.imm);
@@ -161,8 +132,8 @@ static bool kunwind_walk_attr begins(struct kunwind_mem *mem, u64 start, u64 sta
 				next = i;
 		if (next < nr)
 			at = target[kunwind_index(next, (u32)MOST_TARGETS)];
-		else if (is_jump(&insn) && !called)
-			at.ip += (s64)insn.imm;
+		else if (e.flow == KUNWIND_FLOW_JUMP && !called)
+			at.ip += (s64)e.distance;
 		else
 			return false;
 		text.read = text.used = 0;
@@ -222,15 +193,6 @@ bool kunwind_walk_attr kunwind_at_start(struct kunwind_walk *walk, u64 ip, u64 s
 	return ranges->entry && begins(&walk->mem, ranges->entry, ranges->entry_sp, ip, sp);
 }
 
-static bool kunwind_walk_attr writes_rbp(const struct kunwind_insn *insn)
-{
-	const u8 op = insn->op;
-
-	if (!insn->map && (op == 0xc9 || ((op == 0x5d || op == 0xbd) && !insn->rm_high)))
-		return true;
-	return insn->has_modrm && kunwind_insn_writes(insn, RBP);
-}
-
 /*
  * Whether xor %ebp, %ebp is at @at, a call ends at @ra, and the instructions in
  * between neither jump away nor write rbp.
@@ -238,17 +200,18 @@ static bool kunwind_walk_attr writes_rbp(const struct kunwind_insn *insn)
 static bool kunwind_walk_attr marks_end(struct kunwind_mem *mem, u64 at, u64 ra)
 {
 	struct kunwind_text text = { .mem = mem, .left = MOST_INSNS_OF_END };
+	struct kunwind_insn_effect e;
 	struct kunwind_insn insn;
 	bool first = true;
 
-	while (at < ra && kunwind_insn_next(&text, at, &insn)) {
+	while (at < ra && kunwind_insn_next_effect(&text, at, &insn, &e)) {
 		at += insn.length;
 		if (first && (insn.map || (insn.op != 0x31 && insn.op != 0x33) ||
 			      insn.modrm != 0xed || insn.reg_high || insn.rm_high))
 			return false;
 		if (at == ra)
-			return calls(&insn);
-		if (!first && (goes_elsewhere(&insn) || writes_rbp(&insn)))
+			return calls(&insn, &e);
+		if (!first && (e.flow >= KUNWIND_FLOW_JUMP || (e.rbp && e.rbp != KUNWIND_RBP_STORED)))
 			return false;
 		first = false;
 	}
@@ -321,6 +284,7 @@ bool kunwind_walk_attr kunwind_code_ends_fiber(struct kunwind_mem *mem, u64 ra)
 bool kunwind_walk_attr kunwind_code_outermost(struct kunwind_mem *mem, u64 ra)
 {
 	struct kunwind_text text = { .mem = mem, .left = MOST_INSNS_OF_END };
+	struct kunwind_insn_effect e;
 	struct kunwind_insn insn;
 	s32 eax = EAX_UNKNOWN;
 	u64 at = ra;
@@ -340,7 +304,7 @@ bool kunwind_walk_attr kunwind_code_outermost(struct kunwind_mem *mem, u64 ra)
 	if (eax != NR_EXIT && eax != NR_EXIT_GROUP)
 		return false;
 	/* A trap must follow: the system call does not return. */
-	if (!kunwind_insn_next(&text, at, &insn) || !goes_elsewhere(&insn) ||
+	if (!kunwind_insn_next_effect(&text, at, &insn, &e) || e.flow != KUNWIND_FLOW_STOP ||
 	    (!insn.map && insn.op != 0xf4 && insn.op != 0xcc))
 		return false;
 	for (i = 4; i <= MOST_BYTES_OF_MARK; i++)

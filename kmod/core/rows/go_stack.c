@@ -18,12 +18,12 @@
  * After rsp was restored from that register, the list holds again, up to the next ret or
  * jmp. Task context. Stack: 250 bytes.
  */
-#include "../nocfi/code_analysis.h"
-#include "../x86/insn_decode.h"
+#include "../x86/insn_effect.h"
 #include "go_stack.h"
 
 /* ModRM's numbers of registers, and DWARF's. */
 #define RSP 4
+#define RBP 5
 static const u8 dwarf[16] = { KUNWIND_RAX, KUNWIND_RCX, KUNWIND_RDX, KUNWIND_RBX,
 			      KUNWIND_RSP, KUNWIND_RBP, KUNWIND_RSI, KUNWIND_RDI,
 			      8,	   9,		10,	     11,
@@ -70,86 +70,18 @@ static bool moves(const struct kunwind_insn *insn, u8 *from, u8 *to)
 	return false;
 }
 
-/*
- * How far a push, pop, add, sub or lea moves rsp down; 0: the instruction is none
- * of these.
- */
-static s64 moved(const struct kunwind_insn *insn)
-{
-	const u8 form = insn->modrm >> 3 & 7;
-	const bool of_rsp = insn->modrm >> 6 == 3 && (insn->modrm & 7) == RSP && !insn->rm_high;
-
-	if (insn->map)
-		return 0;
-	switch (insn->op) {
-	case 0x50 ... 0x57:
-	case 0x68:
-	case 0x6a:
-	case 0x9c:
-		return 8;
-	case 0x58 ... 0x5f:
-	case 0x8f:
-	case 0x9d:
-		return insn->op == 0x5c && !insn->rm_high ? 0 : -8; /* pop %rsp */
-	case 0xff:
-		return form == 6 ? 8 : 0;
-	case 0x81:
-	case 0x83:
-		if (!of_rsp || !insn->wide)
-			return 0;
-		return form == 5 ? (s64)insn->imm : form == 0 ? -(s64)insn->imm : 0;
-	case 0x8d:
-		return insn->on_rsp && insn->wide && form == RSP && !insn->reg_high ?
-			       -(s64)insn->disp :
-			       0;
-	}
-	return 0;
-}
-
-/* and $-16, %rsp */
-static bool aligns(const struct kunwind_insn *insn)
-{
-	return !insn->map && insn->op == 0x83 && insn->wide && insn->modrm == 0xe4 &&
-	       !insn->rm_high && insn->imm == -16;
-}
-
-static bool branches(const struct kunwind_insn *insn)
-{
-	if (insn->map)
-		return insn->map == 1 && !insn->vex && insn->op >> 4 == 8;
-	return insn->op >> 4 == 7 || (insn->op >= 0xe0 && insn->op <= 0xe3);
-}
-
-/* Whether what follows is reached only by a jump from elsewhere. */
-static bool ends(const struct kunwind_insn *insn)
-{
-	const u8 op = insn->op;
-
-	return !insn->map && (op == 0xc2 || op == 0xc3 || op == 0xe9 || op == 0xeb ||
-			      (op == 0xff && (insn->modrm >> 4 & 3) == 2));
-}
-
-static bool writes(const struct kunwind_insn *insn, u8 reg)
-{
-	const u8 low = (insn->op & 7) | insn->rm_high << 3;
-
-	if (!insn->map && low == reg &&
-	    ((insn->op >= 0x58 && insn->op <= 0x5f) || /* pop */
-	     (insn->op >= 0x90 && insn->op <= 0x97) || /* xchg */
-	     (insn->op >= 0xb8 && insn->op <= 0xbf))) /* mov $n */
-		return true;
-	if (!insn->map && insn->op == 0xc9) /* leave */
-		return reg == RSP || reg == 5;
-	return kunwind_insn_writes(insn, reg);
-}
-
 /* Applies an instruction, at which the list says @distance, and @after after it. */
 static void apply(struct kunwind_go_stack *s, const struct kunwind_insn *insn, s64 distance,
 		  s64 after, bool to_end)
 {
-	const s64 down = moved(insn);
+	struct kunwind_insn_effect e;
+	bool ends;
+	s64 down;
 	u8 from, to;
 
+	kunwind_insn_stack_effect(insn, &e);
+	ends = e.flow >= KUNWIND_FLOW_JUMP;
+	down = e.rsp == KUNWIND_RSP_ADD ? -(s64)e.off : 0;
 	if (moves(insn, &from, &to)) {
 		if (from == RSP && s->by_rsp && !s->branched && !s->reg && SAVED >> to & 1) {
 			s->reg = to;
@@ -163,13 +95,13 @@ static void apply(struct kunwind_go_stack *s, const struct kunwind_insn *insn, s
 			return;
 		}
 	}
-	if (s->reg && writes(insn, s->reg))
+	if (s->reg && (kunwind_insn_writes(insn, s->reg) || (s->reg == RBP && e.rbp == KUNWIND_RBP_LEFT)))
 		s->reg = 0;
-	if (s->aligned && aligns(insn)) {
+	if (s->aligned && e.rsp == KUNWIND_RSP_ALIGNED && e.off == -16) {
 		s->extra += (8 + distance + s->extra) & 15;
 		return;
 	}
-	if (writes(insn, RSP) && !down) {
+	if (e.rsp) {
 		s->by_rsp = false;
 		s->ended |= to_end;
 		s->written = true;
@@ -179,8 +111,8 @@ static void apply(struct kunwind_go_stack *s, const struct kunwind_insn *insn, s
 		s->by_rsp = false;
 		s->written = true;
 	}
-	s->branched |= branches(insn) || ends(insn);
-	if (ends(insn)) {
+	s->branched |= ends || e.flow == KUNWIND_FLOW_BRANCH;
+	if (ends) {
 		/* What follows may be reached from where rsp had another value. */
 		s->by_rsp &= !s->written;
 	} else if (s->aligned && s->by_rsp) {

@@ -3,7 +3,7 @@
  * insn_effect.c - what an instruction of x86-64 does to rsp, rbp and rip; see
  * insn_effect.h
  *
- * Any context. Uses only its arguments.
+ * Any context, NMI included. Uses only its arguments. Stack: 100 bytes.
  */
 #include "insn_effect.h"
 
@@ -12,23 +12,23 @@
 #define UNNAMED KUNWIND_NO_REG
 
 /* The registers of ModRM. UNNAMED: the operand is memory. */
-static u8 reg_of(const struct kunwind_insn *insn)
+static u8 kunwind_walk_attr reg_of(const struct kunwind_insn *insn)
 {
 	return (insn->modrm >> 3 & 7) | insn->reg_high << 3;
 }
 
-static u8 rm_of(const struct kunwind_insn *insn)
+static u8 kunwind_walk_attr rm_of(const struct kunwind_insn *insn)
 {
 	return insn->modrm >> 6 == 3 ? (insn->modrm & 7) | insn->rm_high << 3 : UNNAMED;
 }
 
 /* The register that the opcode's low bits name. */
-static u8 low_of(const struct kunwind_insn *insn)
+static u8 kunwind_walk_attr low_of(const struct kunwind_insn *insn)
 {
 	return (insn->op & 7) | insn->rm_high << 3;
 }
 
-static bool writes_one(const struct kunwind_insn *insn, u8 number)
+static bool kunwind_walk_attr writes_one(const struct kunwind_insn *insn, u8 number)
 {
 	const u8 op = insn->op, form = insn->modrm >> 3 & 7;
 
@@ -38,6 +38,7 @@ static bool writes_one(const struct kunwind_insn *insn, u8 number)
 		return (op & 2 ? reg_of(insn) : rm_of(insn)) == number;
 	}
 	switch (op) {
+	case 0x40 ... 0x4f: /* inc, dec of 32-bit code */
 	case 0x58 ... 0x5f: /* pop */
 	case 0x91 ... 0x97: /* xchg */
 	case 0xb0 ... 0xbf: /* mov $n */
@@ -60,7 +61,7 @@ static bool writes_one(const struct kunwind_insn *insn, u8 number)
 	case 0xd0 ... 0xd3:
 		return rm_of(insn) == number;
 	case 0xc8: /* enter */
-		return true;
+		return number == RSP || number == RBP;
 	case 0xf6 ... 0xf7: /* not, neg; the others write rax and rdx */
 		return (form == 2 || form == 3) && rm_of(insn) == number;
 	case 0xfe ... 0xff: /* inc, dec */
@@ -73,7 +74,7 @@ static bool writes_one(const struct kunwind_insn *insn, u8 number)
  * Whether the operand is a byte. Then the numbers of rsp and rbp mean ah and ch if the
  * instruction has no REX.
  */
-static bool of_byte(const struct kunwind_insn *insn)
+static bool kunwind_walk_attr of_byte(const struct kunwind_insn *insn)
 {
 	const u8 op = insn->op;
 
@@ -85,104 +86,42 @@ static bool of_byte(const struct kunwind_insn *insn)
 	       op == 0xf6 || op == 0xfe;
 }
 
-/*
- * Whether the instruction may write register @number by an operand. rsp and rbp
- * have no implied writes but those that rsp_effect() and rbp_effect() handle.
- */
-static bool may_write(const struct kunwind_insn *insn, u8 number)
+bool kunwind_walk_attr kunwind_insn_writes(const struct kunwind_insn *insn, u8 number)
 {
 	if (number == RSP && of_byte(insn)) /* no program writes spl */
 		return false;
 	return insn->map ? kunwind_insn_writes_more(insn, number) : writes_one(insn, number);
 }
 
-static void flow_of(const struct kunwind_insn *insn, struct kunwind_insn_effect *e)
+/*
+ * Whether the instruction can only write registers that ModRM names, and names
+ * neither rsp nor rbp: most instructions are such.
+ */
+static bool kunwind_walk_attr is_plain(const struct kunwind_insn *insn)
 {
-	const u8 op = insn->op, form = insn->modrm >> 3 & 7;
+	/* 00-3f, 63, 69, 6b, 80-8e, 90-93, 96-99, a0-b4, b6-bb, be-c1, c6, d0-d3, f6, f7, fe */
+	static const u32 plain[8] = { ~0U,	  ~0U,	      0,	0xa08,
+				      0x03cf7fff, 0xcfdfffff, 0xf0043, 0x40c00000 };
 
-	if (insn->vex || insn->map > 1)
-		return;
-	if (insn->map == 1) {
-		if (op >> 4 == 8)
-			e->flow = KUNWIND_FLOW_BRANCH;
-		else if (op == 0x0b || op == 0xb9 || op == 0xff) /* ud2, ud1, ud0 */
-			e->flow = KUNWIND_FLOW_STOP;
-		e->distance = insn->imm;
-		return;
-	}
-	switch (op) {
-	case 0x70 ... 0x7f:
-	case 0xe0 ... 0xe3:
-		e->flow = KUNWIND_FLOW_BRANCH;
-		break;
-	case 0xc2 ... 0xc3:
-		e->flow = KUNWIND_FLOW_RETURN;
-		break;
-	case 0xca ... 0xcc: /* lret, int3 */
-	case 0xcf: /* iret */
-	case 0xf4:
-		e->flow = KUNWIND_FLOW_STOP;
-		break;
-	case 0xc7: /* xbegin: another way to the distance, with the same registers */
-		if (insn->modrm == 0xf8)
-			e->flow = KUNWIND_FLOW_BRANCH;
-		break;
-	case 0xe8: /* call to the next instruction: popped() */
-		e->flow = insn->imm ? KUNWIND_FLOW_CALL : KUNWIND_FLOW_NEXT;
-		e->direct = insn->imm;
-		break;
-	case 0xe9:
-	case 0xeb:
-		e->flow = KUNWIND_FLOW_JUMP;
-		break;
-	case 0xff:
-		if (form == 2 || form == 3)
-			e->flow = KUNWIND_FLOW_CALL;
-		else if (form == 4 || form == 5)
-			e->flow = insn->modrm == 0x25 ? KUNWIND_FLOW_STOP : KUNWIND_FLOW_ANY;
-		break;
-	default:
-		return;
-	}
-	e->distance = insn->imm;
+	return !insn->map && plain[insn->op >> 5] >> (insn->op & 31) & 1 &&
+	       (reg_of(insn) & ~1) != RSP && (rm_of(insn) & ~1) != RSP;
 }
 
-/* Instructions of the one-byte map that push and pop, in bytes by which they raise rsp. */
-static s32 popped(const struct kunwind_insn *insn)
-{
-	switch (insn->op) {
-	case 0x50 ... 0x57:
-	case 0x68:
-	case 0x6a:
-	case 0x9c:
-		return -8;
-	case 0x58 ... 0x5f:
-	case 0x8f:
-	case 0x9d:
-		return 8;
-	case 0xe8: /* call to the next instruction: pushes rip */
-		return insn->imm ? 0 : -8;
-	case 0xff:
-		return (insn->modrm >> 3 & 7) == 6 ? -8 : 0;
-	}
-	return 0;
-}
-
-static bool is_lea(const struct kunwind_insn *insn)
+static bool kunwind_walk_attr is_lea(const struct kunwind_insn *insn)
 {
 	return !insn->map && insn->op == 0x8d && insn->wide && !insn->short_address &&
 	       insn->modrm >> 6 != 3;
 }
 
 /* Whether the memory operand is disp(%rbp). */
-static bool on_rbp(const struct kunwind_insn *insn)
+static bool kunwind_walk_attr on_rbp(const struct kunwind_insn *insn)
 {
 	return insn->modrm >> 6 < 3 && insn->modrm >> 6 && (insn->modrm & 7) == RBP &&
 	       !insn->rm_high;
 }
 
 /* Whether it is mov %from, %to of whole registers. */
-static bool moves(const struct kunwind_insn *insn, u8 from, u8 to)
+static bool kunwind_walk_attr moves(const struct kunwind_insn *insn, u8 from, u8 to)
 {
 	if (insn->map || !insn->wide || insn->modrm >> 6 != 3)
 		return false;
@@ -191,7 +130,7 @@ static bool moves(const struct kunwind_insn *insn, u8 from, u8 to)
 }
 
 /* The base of the memory operand, or UNNAMED. */
-static u8 base_of(const struct kunwind_insn *insn)
+static u8 kunwind_walk_attr base_of(const struct kunwind_insn *insn)
 {
 	const u8 mod = insn->modrm >> 6, rm = insn->modrm & 7;
 	const u8 low = rm == RSP ? insn->sib & 7 : rm;
@@ -202,38 +141,11 @@ static u8 base_of(const struct kunwind_insn *insn)
 	return low | insn->rm_high << 3;
 }
 
-static void rsp_effect(const struct kunwind_insn *insn, struct kunwind_insn_effect *e)
+/* An instruction that writes rsp by an operand. */
+static void kunwind_walk_attr write_rsp(const struct kunwind_insn *insn, struct kunwind_insn_effect *e)
 {
 	const u8 op = insn->op, form = insn->modrm >> 3 & 7;
-	s32 up;
 
-	if (insn->map == 4 && (op == 0x8f || (op == 0xff && form == 6))) { /* pop2, push2 */
-		e->off = op == 0x8f ? 16 : -16;
-		return;
-	}
-	if (insn->map == 1 && !insn->vex && (op == 0xa0 || op == 0xa8)) { /* push %fs, %gs */
-		e->off = -8;
-		return;
-	}
-	if (insn->map == 1 && !insn->vex && (op == 0xa1 || op == 0xa9)) {
-		e->off = 8;
-		return;
-	}
-	up = insn->map ? 0 : popped(insn);
-	if (up) {
-		e->off = up;
-		/* pop %rsp */
-		if ((op == 0x5c && !insn->rm_high) || (op == 0x8f && rm_of(insn) == RSP))
-			e->rsp = KUNWIND_RSP_SET;
-		return;
-	}
-	if (!insn->map && op == 0xc9) { /* leave */
-		e->rsp = KUNWIND_RSP_FROM_RBP;
-		e->off = 8;
-		return;
-	}
-	if (!may_write(insn, RSP))
-		return;
 	e->rsp = KUNWIND_RSP_MOVED;
 	if (insn->map)
 		return;
@@ -245,6 +157,7 @@ static void rsp_effect(const struct kunwind_insn *insn, struct kunwind_insn_effe
 		e->off = form == 0 ? insn->imm : -(s32)(u32)max(insn->imm, -0x7fffffff);
 	} else if ((op == 0x81 || op == 0x83) && insn->wide && form == 4 && insn->imm < 0) {
 		e->rsp = KUNWIND_RSP_ALIGNED;
+		e->off = insn->imm;
 	} else if (is_lea(insn) && insn->on_rsp) {
 		e->rsp = KUNWIND_RSP_ADD;
 		e->off = insn->disp;
@@ -259,6 +172,170 @@ static void rsp_effect(const struct kunwind_insn *insn, struct kunwind_insn_effe
 		} else if (insn->wide && op != 0x8d && insn->modrm >> 6 == 3) {
 			e->base = op == 0x89 ? reg_of(insn) : rm_of(insn);
 		}
+	}
+}
+
+/* An instruction that may write or save rsp or rbp by an operand. */
+static void kunwind_walk_attr named_effect(const struct kunwind_insn *insn,
+					   struct kunwind_insn_effect *e)
+{
+	const u8 op = insn->op;
+
+	if (kunwind_insn_writes(insn, RSP))
+		write_rsp(insn, e);
+	if (moves(insn, RSP, RBP)) {
+		e->rbp = KUNWIND_RBP_FROM_RSP;
+	} else if (is_lea(insn) && insn->on_rsp && reg_of(insn) == RBP) {
+		e->rbp = KUNWIND_RBP_FROM_RSP;
+		e->at = insn->disp;
+	} else if (!insn->map && insn->wide && insn->on_rsp && reg_of(insn) == RBP &&
+		   (op == 0x89 || op == 0x8b)) {
+		e->rbp = op == 0x89 ? KUNWIND_RBP_STORED : KUNWIND_RBP_LOADED;
+		e->at = insn->disp;
+	} else if (is_lea(insn) && on_rbp(insn) && reg_of(insn) == RBP && !insn->disp) {
+		/* lea 0(%rbp), %rbp, by which Mono aligns its calls: rbp is kept */
+	} else if (kunwind_insn_writes(insn, RBP)) {
+		e->rbp = KUNWIND_RBP_WRITTEN;
+	}
+}
+
+static void kunwind_walk_attr pop(struct kunwind_insn_effect *e, u8 reg)
+{
+	if (reg == RSP)
+		e->rsp = KUNWIND_RSP_SET;
+	if (reg == RBP) {
+		e->rbp = KUNWIND_RBP_LOADED;
+		e->at = e->off;
+	}
+	e->words++;
+	e->off += 8;
+}
+
+static void kunwind_walk_attr push(struct kunwind_insn_effect *e, u8 reg)
+{
+	if (e->rbp)
+		e->at += 8;
+	if (reg == RBP)
+		e->rbp = KUNWIND_RBP_STORED;
+	e->words--;
+	e->off -= 8;
+}
+
+static void kunwind_walk_attr flow(struct kunwind_insn_effect *e, u8 kind, s32 distance)
+{
+	e->flow = kind;
+	e->distance = distance;
+}
+
+/* The one-byte map. */
+static void kunwind_walk_attr one_byte(const struct kunwind_insn *insn, struct kunwind_insn_effect *e)
+{
+	const u8 form = insn->modrm >> 3 & 7;
+
+	switch (insn->op) {
+	case 0x50 ... 0x57:
+		push(e, low_of(insn));
+		break;
+	case 0x68:
+	case 0x6a:
+	case 0x9c:
+		push(e, UNNAMED);
+		break;
+	case 0x58 ... 0x5f:
+		pop(e, low_of(insn));
+		break;
+	case 0x8f:
+		pop(e, rm_of(insn));
+		break;
+	case 0x9d:
+		pop(e, UNNAMED);
+		break;
+	case 0x70 ... 0x7f:
+	case 0xe0 ... 0xe3:
+		flow(e, KUNWIND_FLOW_BRANCH, insn->imm);
+		break;
+	case 0xc2 ... 0xc3:
+		flow(e, KUNWIND_FLOW_RETURN, 0);
+		break;
+	case 0xca ... 0xcc: /* lret, int3 */
+	case 0xcf: /* iret */
+	case 0xf4:
+		flow(e, KUNWIND_FLOW_STOP, 0);
+		break;
+	case 0xc7: /* xbegin: another way to the distance, with the same registers */
+		if (insn->modrm == 0xf8)
+			flow(e, KUNWIND_FLOW_BRANCH, insn->imm);
+		else
+			named_effect(insn, e);
+		break;
+	case 0xc9:
+		pop(e, UNNAMED);
+		e->rsp = KUNWIND_RSP_FROM_RBP;
+		e->rbp = KUNWIND_RBP_LEFT;
+		break;
+	case 0xe8:
+		if (!insn->imm) { /* the next instruction: pushes rip */
+			push(e, UNNAMED);
+			break;
+		}
+		flow(e, KUNWIND_FLOW_CALL, insn->imm);
+		e->direct = true;
+		break;
+	case 0xe9:
+	case 0xeb:
+		flow(e, KUNWIND_FLOW_JUMP, insn->imm);
+		break;
+	case 0xff:
+		if (form == 6)
+			push(e, UNNAMED);
+		else if (form == 2 || form == 3)
+			flow(e, KUNWIND_FLOW_CALL, 0);
+		else if (form == 4 || form == 5)
+			flow(e, insn->modrm == 0x25 ? KUNWIND_FLOW_STOP : KUNWIND_FLOW_ANY, 0);
+		else
+			named_effect(insn, e);
+		break;
+	default:
+		named_effect(insn, e);
+	}
+}
+
+/* The maps after 0f, without VEX. */
+static void kunwind_walk_attr two_bytes(const struct kunwind_insn *insn, struct kunwind_insn_effect *e)
+{
+	switch (insn->op) {
+	case 0x80 ... 0x8f:
+		flow(e, KUNWIND_FLOW_BRANCH, insn->imm);
+		break;
+	case 0x0b: /* ud2, ud1, ud0 */
+	case 0xb9:
+	case 0xff:
+		flow(e, KUNWIND_FLOW_STOP, 0);
+		break;
+	case 0xa0: /* fs, gs */
+	case 0xa8:
+		push(e, UNNAMED);
+		break;
+	case 0xa1:
+	case 0xa9:
+		pop(e, UNNAMED);
+		break;
+	default:
+		named_effect(insn, e);
+	}
+}
+
+/* APX: push2 and pop2 */
+static void kunwind_walk_attr apx(const struct kunwind_insn *insn, struct kunwind_insn_effect *e)
+{
+	if (insn->op == 0xff && (insn->modrm >> 3 & 7) == 6) {
+		push(e, insn->third);
+		push(e, rm_of(insn));
+	} else if (insn->op == 0x8f) {
+		pop(e, insn->third);
+		pop(e, rm_of(insn));
+	} else {
+		named_effect(insn, e);
 	}
 }
 
@@ -279,37 +356,13 @@ static void load_effect(const struct kunwind_insn *insn, struct kunwind_insn_eff
 	e->at = insn->disp;
 }
 
-static void rbp_effect(const struct kunwind_insn *insn, struct kunwind_insn_effect *e)
-{
-	const u8 op = insn->op;
-
-	if (!insn->map && op == 0x55 && !insn->rm_high) {
-		e->rbp = KUNWIND_RBP_STORED;
-	} else if (!insn->map && op == 0x5d && !insn->rm_high) {
-		e->rbp = KUNWIND_RBP_LOADED;
-	} else if (!insn->map && op == 0xc9) {
-		e->rbp = KUNWIND_RBP_LEFT;
-	} else if (moves(insn, RSP, RBP)) {
-		e->rbp = KUNWIND_RBP_FROM_RSP;
-	} else if (is_lea(insn) && insn->on_rsp && reg_of(insn) == RBP) {
-		e->rbp = KUNWIND_RBP_FROM_RSP;
-		e->at = insn->disp;
-	} else if (!insn->map && insn->wide && insn->on_rsp && reg_of(insn) == RBP &&
-		   (op == 0x89 || op == 0x8b)) {
-		e->rbp = op == 0x89 ? KUNWIND_RBP_STORED : KUNWIND_RBP_LOADED;
-		e->at = insn->disp;
-	} else if (may_write(insn, RBP)) {
-		e->rbp = KUNWIND_RBP_WRITTEN;
-	}
-}
-
 /* rbx, rbp, r12 to r15; not those above 15 */
-static u16 saved(u8 number)
+static u16 kunwind_walk_attr saved(u8 number)
 {
 	return number < 16 ? 1U << number & 0xf028 : 0;
 }
 
-static void names_of(const struct kunwind_insn *insn, struct kunwind_insn_effect *e)
+static void kunwind_walk_attr names_of(const struct kunwind_insn *insn, struct kunwind_insn_effect *e)
 {
 	const bool moves = !insn->map && insn->wide && insn->modrm >> 6 == 3;
 	const u8 base = base_of(insn);
@@ -323,12 +376,26 @@ static void names_of(const struct kunwind_insn *insn, struct kunwind_insn_effect
 		e->read = saved(rm_of(insn));
 }
 
-void kunwind_insn_effect(const struct kunwind_insn *insn, struct kunwind_insn_effect *effect)
+void kunwind_walk_attr kunwind_insn_stack_effect(const struct kunwind_insn *insn,
+						 struct kunwind_insn_effect *effect)
 {
 	*effect = (struct kunwind_insn_effect){ .base = UNNAMED };
-	flow_of(insn, effect);
-	rsp_effect(insn, effect);
-	rbp_effect(insn, effect);
+	effect->plain = is_plain(insn);
+	if (effect->plain)
+		return;
+	if (!insn->map)
+		one_byte(insn, effect);
+	else if (insn->map == 1 && !insn->vex)
+		two_bytes(insn, effect);
+	else if (insn->map == 4)
+		apx(insn, effect);
+	else
+		named_effect(insn, effect);
+}
+
+void kunwind_insn_effect(const struct kunwind_insn *insn, struct kunwind_insn_effect *effect)
+{
+	kunwind_insn_stack_effect(insn, effect);
 	load_effect(insn, effect);
 	names_of(insn, effect);
 }
@@ -374,7 +441,7 @@ bool kunwind_insn_keeps(const struct kunwind_insn *insn, u8 number)
 	/* xchg %r8, %rax; int, which may clobber r8 to r11 */
 	if (!insn->map && ((insn->op == 0x90 && insn->rm_high) || insn->op == 0xcd))
 		return false;
-	return !may_write(insn, number);
+	return !kunwind_insn_writes(insn, number);
 }
 
 u8 kunwind_insn_copies_rsp(const struct kunwind_insn *insn, s32 *at)

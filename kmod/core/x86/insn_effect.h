@@ -25,7 +25,7 @@ enum kunwind_rsp_effect {
 	KUNWIND_RSP_ADD, /* rsp += off */
 	KUNWIND_RSP_FROM_RBP, /* rsp = rbp + off */
 	KUNWIND_RSP_SET, /* rsp = base + off; or, with base KUNWIND_NO_REG, another value */
-	KUNWIND_RSP_ALIGNED, /* and $-n, %rsp */
+	KUNWIND_RSP_ALIGNED, /* and $-n, %rsp: rsp &= off */
 	KUNWIND_RSP_MOVED, /* rsp = another value that depends on rsp: sub %rax, %rsp */
 };
 
@@ -54,6 +54,8 @@ struct kunwind_insn_effect {
 	u8 base; /* RSP_SET: ModRM's number of a register, or KUNWIND_NO_REG */
 	u8 loads; /* enum kunwind_loads */
 	bool direct; /* FLOW_CALL: the distance is known */
+	bool plain; /* flow, rsp and rbp are 0; most instructions are so */
+	s8 words; /* that it pops; negative: it pushes; counted in off with 8 bytes each */
 	s32 off; /* bytes */
 	s32 at; /* bytes */
 	s32 distance; /* FLOW_BRANCH, _JUMP, direct FLOW_CALL: from the next instruction */
@@ -61,8 +63,29 @@ struct kunwind_insn_effect {
 	u16 read; /* those of them that are the base of an address, or the source of a mov */
 };
 
-/* Any context. 64-bit code only. */
+/* Any context. Also for 32-bit code, except for off (see words). */
 void kunwind_insn_effect(const struct kunwind_insn *insn, struct kunwind_insn_effect *effect);
+
+/* The same without loads, named and read, which only the builder of rows needs. */
+void kunwind_insn_stack_effect(const struct kunwind_insn *insn, struct kunwind_insn_effect *effect);
+
+/* kunwind_insn_next(), and the effect of the instruction. */
+static inline bool kunwind_walk_attr kunwind_insn_next_effect(struct kunwind_text *text, u64 at,
+							      struct kunwind_insn *insn,
+							      struct kunwind_insn_effect *effect)
+{
+	if (!kunwind_insn_next(text, at, insn))
+		return false;
+	kunwind_insn_stack_effect(insn, effect);
+	return true;
+}
+
+/*
+ * Whether the instruction writes the general register @number by an operand that
+ * ModRM or the opcode names. Not reported: implied registers (mul; rsp of a push).
+ * A write of ah to bh counts as one of the registers 4 to 7, except rsp.
+ */
+bool kunwind_insn_writes(const struct kunwind_insn *insn, u8 number);
 
 /*
  * Whether the instruction, which is no call, certainly keeps a general register other than rsp and

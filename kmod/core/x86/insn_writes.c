@@ -9,7 +9,7 @@
  * they name the one that they write apart (to_third). Sources: as in
  * insn_decode.c. Any context.
  *
- * What it does not do: the one-byte map (code_analysis.c).
+ * What it does not do: the one-byte map (insn_effect.c).
  */
 #include "insn_decode.h"
 
