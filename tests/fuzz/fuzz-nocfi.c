@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Property: a walk through code without rules (step.c, and return_address.c,
- * code_analysis.c, stack_switch.c and insn_decode.c, which it calls), for any
+ * code_analysis.c and insn_decode.c, which it calls), for any
  * code and any stack:
  *  - reads nothing outside the memory that it was given
  *  - ends with a reason, within its capacity and in bounded time (libFuzzer's

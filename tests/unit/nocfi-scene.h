@@ -43,7 +43,6 @@ struct nocfi_case {
 	struct word stack[8];
 	bool no_guess;
 	u64 probe_slot, probe_return;
-	u64 fs;			/* base of the segment */
 	u64 handler;		/* of all signals */
 	bool zero;		/* rax is 0 */
 	u64 rdx;		/* 0: not known */
@@ -154,7 +153,6 @@ static inline void test_case(const struct nocfi_case *c)
 		if (c->stack[i].n || c->stack[i].value || !i)
 			stack[c->stack[i].n] = c->stack[i].value;
 	walk = walk_from(c->ip, c->bp, !c->no_guess, addresses, trust, MOST);
-	walk.mem.fs = c->fs;
 	walk.mem.handler = c->handler;
 	if (c->zero)
 		walk.regs.valid |= KUNWIND_REG(KUNWIND_RAX);

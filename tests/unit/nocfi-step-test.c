@@ -11,14 +11,6 @@
 #define TAKES_OFF "48 83 c4 10 5d 49 3b a7 40 03 00 00 77 10 c3"
 #define BASE	(LIB + 0x306)	/* after a thread's first call */
 
-
-/*
- * mov 16(%rsp), %rdi; mov 8(%rdi), %rsi; sub (%rsp), %rsi; mov %rdi, %fs:-8;
- * mov %rsi, %rsp; mov %eax, 24(%rsp); ret
- */
-#define SWITCHES_BY "48 8b 7c 24 10 48 8b 77 08 48 2b 34 24 64 48 89 3c 25 f8 ff ff ff" \
-		    "48 89 f4 89 44 24 18 "	/* and how it returns */
-#define SWITCHES SWITCHES_BY "c3"
 /* mov 56(%rsi), %rsp; mov (%rsp), %rax; mov %rax, 56(%rsi) */
 #define TAKES_RSP "48 8b 66 38 48 8b 04 24 48 89 46 38 "
 #define ONE_CALL { LIB + 0x40, "c3", 0 }, { LIB + 0x178, "ff d0", 0 }
@@ -195,62 +187,6 @@ static const struct nocfi_case cases[] = {
 	  { { LIB + 0x200, NULL, LIB + 0x190 }, { IN_F, "48 89 c5 c9 c3", 0 } },
 	  { { 4, AT(2) }, { 5, LIB + 0x205 } }, .no_guess = true,
 	  .found = { IN_F }, .reason = KUNWIND_NO_TABLE },
-	/*
-	 * F's caller at word 0; word 3 is what is at word 21 less 0x28: word 15
-	 */
-	{ "code that takes another stack", LIB + 0x40, 0,
-	  { { LIB + 0x40, "c3", 0 }, { LIB + 0x178, "ff d0", 0 }, { LIB + 0x17a, SWITCHES, 0 }, CALL_F },
-	  { { 0, LIB + 0x17a }, { 1, 0x28 }, { 3, AT(19) }, { 20, AT(20) }, { 15, RET_F } }, .no_guess = true,
-	  .found = { LIB + 0x40, LIB + 0x17a, RET_F }, .trust = { REGS, CODE, CODE },
-	  .reason = KUNWIND_NO_TABLE },
-	{ "code that takes another stack, rbp is popped there", LIB + 0x40, AT(5),
-	  { ONE_CALL, { LIB + 0x17a, SWITCHES_BY "5d c3", 0 }, CALL_F },
-	  { { 0, LIB + 0x17a }, { 1, 0x28 }, { 3, AT(19) }, { 20, AT(20) }, { 15, AT(30) },
-	    { 16, RET_F }, { 30, 0 }, { 31, RET_F } },
-	  .found = { LIB + 0x40, LIB + 0x17a, RET_F, RET_F }, .trust = { REGS, CODE, CODE, FP },
-	  .reason = KUNWIND_NO_TABLE },
-	{ "code that takes another stack, rbp becomes unknown", LIB + 0x40, AT(30),
-	  { ONE_CALL, { LIB + 0x17a, SWITCHES_BY "48 89 c5 c3", 0 }, CALL_F },
-	  { { 0, LIB + 0x17a }, { 1, 0x28 }, { 3, AT(19) }, { 20, AT(20) }, { 15, RET_F },
-	    { 30, 0 }, { 31, RET_F } }, .no_guess = true,
-	  .found = { LIB + 0x40, LIB + 0x17a, RET_F }, .trust = { REGS, CODE, CODE },
-	  .reason = KUNWIND_NO_TABLE },
-	/* Go's systemstack(): fs:-8 leads to AT(50), to AT(60), to AT(90), to rsp */
-	{ "code that takes another stack, by thread-local storage", LIB + 0x40, 0,
-	  { { LIB + 0x40, "c3", 0 }, { LIB + 0x178, "ff d0", 0 }, CALL_F,
-	    { LIB + 0x17a, "64 48 8b 04 25 f8 ff ff ff 48 8b 58 30 48 8b 83 c0 00 00 00 "
-	      "64 48 89 04 25 f8 ff ff ff 48 8b 60 38 48 c7 40 38 00 00 00 00 c3", 0 } },
-	  { { 0, LIB + 0x17a }, { 40, AT(50) }, { 56, AT(60) }, { 84, AT(90) }, { 97, AT(100) },
-	    { 100, RET_F } }, .no_guess = true, .fs = AT(41),
-	  .found = { LIB + 0x40, LIB + 0x17a, RET_F }, .trust = { REGS, CODE, CODE },
-	  .reason = KUNWIND_NO_TABLE },
-	/* F: test %edi, %edi; je 1f; call *%rax; mov %fs:-8, %rax; mov 56(%rax), %rsp; ret; 1: jmp *%rdi */
-	{ "code that takes another stack, of a function that may jump through a register", LIB + 0x40, 0,
-	  { { LIB + 0x40, "c3", 0 }, CALL_F,
-	    { F, "85 ff 74 12 ff d0 64 48 8b 04 25 f8 ff ff ff 48 8b 60 38 c3 90 90 ff e7", 0 } },
-	  { { 0, F + 6 }, { 40, AT(50) }, { 57, AT(100) }, { 100, RET_F } }, .no_guess = true,
-	  .fs = AT(41), .found = { LIB + 0x40, F + 6, RET_F }, .trust = { REGS, CODE, CODE },
-	  .reason = KUNWIND_NO_TABLE },
-	/* mov n(%rip), %rcx; mov %fs:(%rcx), %rax; mov 56(%rax), %rsp; ret */
-	{ "code that takes another stack, by thread-local storage at a variable offset", LIB + 0x40, 0,
-	  { { LIB + 0x40, "c3", 0 }, { LIB + 0x178, "ff d0", 0 }, CALL_F,
-	    { LIB + 0x17a, "48 8b 0d 7f 01 00 00 64 48 8b 01 48 8b 60 38 c3", 0 },
-	    { LIB + 0x300, "f8 ff ff ff ff ff ff ff", 0 } },
-	  { { 0, LIB + 0x17a }, { 40, AT(50) }, { 57, AT(100) }, { 100, RET_F } }, .no_guess = true,
-	  .fs = AT(41), .found = { LIB + 0x40, LIB + 0x17a, RET_F }, .trust = { REGS, CODE, CODE },
-	  .reason = KUNWIND_NO_TABLE },
-	{ "code that takes another stack, by gs", LIB + 0x40, 0,
-	  { { LIB + 0x40, "c3", 0 }, { LIB + 0x178, "ff d0", 0 }, CALL_F,
-	    { LIB + 0x17a, "65 48 8b 04 25 f8 ff ff ff 48 8b 60 38 c3", 0 } },
-	  { { 0, LIB + 0x17a }, { 40, AT(50) }, { 57, AT(100) }, { 100, RET_F } }, .no_guess = true,
-	  .fs = AT(41), .found = { LIB + 0x40, LIB + 0x17a }, .trust = { REGS, CODE },
-	  .reason = KUNWIND_NO_TABLE },
-	{ "code that takes another stack, by an address without a prefix", LIB + 0x40, 0,
-	  { { LIB + 0x40, "c3", 0 }, { LIB + 0x178, "ff d0", 0 }, CALL_F,
-	    { LIB + 0x17a, "48 8b 04 25 f8 ff ff ff 48 8b 60 38 c3", 0 } },
-	  { { 0, LIB + 0x17a }, { 40, AT(50) }, { 57, AT(100) }, { 100, RET_F } }, .no_guess = true,
-	  .fs = AT(41), .found = { LIB + 0x40, LIB + 0x17a }, .trust = { REGS, CODE },
-	  .reason = KUNWIND_NO_TABLE },
 	/* here rbp is below rsp */
 	{ "a frame pointer on another stack", LIB + 0x40, AT(0),
 	  { ONE_CALL, { LIB + 0x17a, TAKES_RSP "48 83 c4 18 5d c3", 0 }, CALL_F },
@@ -274,22 +210,6 @@ static const struct nocfi_case cases[] = {
 	  { ONE_CALL, { LIB + 0x17a, TAKES_RSP "48 83 c4 18 5d c3", 0 }, { LIB + 0x200, NULL, LIB + 0x300 } },
 	  { { 0, LIB + 0x17a }, { 1, RET_F } }, .no_guess = true,
 	  .found = { LIB + 0x40, LIB + 0x17a }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_TABLE },
-	/* word 0 again and again; a call of F before it */
-	{ "code that takes another stack, in a circle", LIB + 0x40, 0,
-	  { { LIB + 0x40, "c3", 0 }, { LIB + 0x178, "e8 83 ff ff ff", 0 }, { LIB + 0x17d, SWITCHES, 0 } },
-	  { { 0, LIB + 0x17d }, { 1, 0xa0 }, { 3, AT(19) }, { 20, AT(20) } }, .no_guess = true,
-	  .found = { LIB + 0x40, LIB + 0x17d }, .trust = { REGS, CODE }, .reason = KUNWIND_CFA_STUCK },
-	{ "code that takes another stack, no call of its function", LIB + 0x40, 0,
-	  { { LIB + 0x40, "c3", 0 }, { LIB + 0x178, "ff d0", 0 }, { LIB + 0x17a, SWITCHES, 0 },
-	    { LIB + 0x200, NULL, LIB + 0x300 } },
-	  { { 0, LIB + 0x17a }, { 1, 0x28 }, { 3, AT(19) }, { 20, AT(20) }, { 15, RET_F } }, .no_guess = true,
-	  .found = { LIB + 0x40, LIB + 0x17a }, .trust = { REGS, CODE },
-	  .reason = KUNWIND_NO_TABLE },
-	{ "code that takes another stack, which is not readable", LIB + 0x40, 0,
-	  { { LIB + 0x40, "c3", 0 }, { LIB + 0x178, "ff d0", 0 }, { LIB + 0x17a, SWITCHES, 0 }, CALL_F },
-	  { { 0, LIB + 0x17a }, { 1, 0x28 }, { 3, 8 } }, .no_guess = true,
-	  .found = { LIB + 0x40, LIB + 0x17a }, .trust = { REGS, CODE },
-	  .reason = KUNWIND_NO_TABLE },
 	/* add $16, %rsp; pop %rbp; cmp 0x340(%r15), %rsp; ja away; ret */
 	{ "a JIT's code that takes its frame off the stack", JIT + 0x180, 0,
 	  { CALL_JIT, { JIT + 0x180, TAKES_OFF, 0 } },

@@ -466,43 +466,6 @@ static void test_signal_frame(void)
 	tap_ok(reason != KUNWIND_COMPLETE, "signal frame: one of 32-bit code is not used");
 }
 
-static void test_switches(void)
-{
-	static const struct {
-		const char *name, *bytes;
-		bool found;
-		u32 word;
-		s32 rbp_at;
-	} cases[] = {
-		{ "mov 8(%rsp), %rdi; mov (%rdi), %rsp; ret", "48 8b 7c 24 08 48 8b 27 c3", true, 40, -1 },
-		{ "mov 8(%rsp), %rsp; pop %rbp; ret", "48 8b 64 24 08 5d c3", true, 31, 8 },
-		{ "mov %rax, %rsp; ret", "48 89 c4 c3", false, 0, 0 },
-		{ "mov %rax, %rcx; mov %rcx, %rsp; ret", "48 89 c1 48 89 cc c3", false, 0, 0 },
-		{ "pop %rbp; ret", "5d c3", false, 0, 0 },
-		{ "ret", "c3", false, 0, 0 },
-		{ "mov 8(%rsp), %rsp; nop; ret", "48 8b 64 24 08 90 c3", false, 0, 0 },
-	};
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		u64 slot = 0;
-		s32 rbp_at = 0;
-		bool found;
-
-		begin();
-		bytes(0x100, cases[i].bytes);
-		stack[1] = WORD(30);
-		stack[30] = WORD(40);
-		found = kunwind_code_switches(&walk.mem, CODE + 0x100, STACK, &slot, &rbp_at);
-		if (!tap_ok(found == cases[i].found &&
-			    (!found || (slot == WORD(cases[i].word) && rbp_at == cases[i].rbp_at)),
-			    "stack switch %s: %s", cases[i].found ? "is found" : "is not found",
-			    cases[i].name))
-			printf("# %d: word %llu, rbp at %d\n", found,
-			       (unsigned long long)(slot - STACK) / 8, rbp_at);
-	}
-}
-
 int main(void)
 {
 	test_costs();
@@ -514,6 +477,5 @@ int main(void)
 	test_stubs();
 	test_steps();
 	test_signal_frame();
-	test_switches();
 	return tap_done();
 }

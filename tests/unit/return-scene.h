@@ -8,9 +8,9 @@
 #ifndef _TEST_RETURN_SCENE_H
 #define _TEST_RETURN_SCENE_H
 
+#include "../../kmod/core/nocfi/exact_frame.h"
 #include "../../kmod/core/nocfi/step.h"
 #include "../../kmod/core/nocfi/return_address.h"
-#include "../../kmod/core/nocfi/stack_switch.h"
 #include "tap.h"
 
 #define CODE	0x10000ULL

@@ -215,3 +215,21 @@ bool kunwind_walk_attr kunwind_exact_thunk_returns(struct kunwind_walk *walk, u6
 	       rule.kind == KUNWIND_RULE_CFA && rule.reg == KUNWIND_RSP && rule.off == 16 &&
 	       kunwind_read_word(&walk->mem, ip, &word) && kunwind_byte(word, 0) == 0xc3;
 }
+
+bool kunwind_walk_attr kunwind_code_took_rsp(struct kunwind_mem *mem, u64 ip)
+{
+	u64 words[2];
+	u32 i;
+
+	if (kunwind_read_words(mem, ip - sizeof(words), words, 2) != 2)
+		return false;
+	for (i = 0; i + 2 < sizeof(words); i++) {
+		const u8 *byte = (const u8 *)words + i;
+
+		/* REX.W without REX.R, mov, and a ModRM with rsp and memory */
+		if ((byte[0] & 0xfc) == 0x48 && byte[1] == 0x8b &&
+		    (byte[2] & 0x38) == 0x20 && byte[2] >> 6 != 3)
+			return true;
+	}
+	return false;
+}

@@ -67,4 +67,12 @@ bool kunwind_exact_nested(struct kunwind_walk *walk, const struct kunwind_nocfi_
  */
 bool kunwind_exact_thunk_returns(struct kunwind_walk *walk, u64 ip, struct kunwind_rule rule);
 
+/*
+ * Whether one of the instructions just before @ip took rsp from memory (mov mem,
+ * %rsp). Then the frame is on another stack than its caller, unless it resumes what
+ * has left that stack. Only the last 16 bytes are searched for that instruction, so
+ * bytes of other instructions may look like it: use it only to reject an answer.
+ */
+bool kunwind_code_took_rsp(struct kunwind_mem *mem, u64 ip);
+
 #endif /* _KUNWIND_EXACT_FRAME_H */

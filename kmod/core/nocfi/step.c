@@ -36,11 +36,9 @@
 #include "jit_rule.h"
 #include "return_address.h"
 #include "outermost.h"
-#include "stack_switch.h"
 
 #define MOST_WORDS	512
 #define MOST_MOVED	4096		/* bytes, by a stub between two frames */
-#define MOST_SWITCHER	4096		/* bytes of code of a function that takes another stack */
 #define COST_OF_STEP	4		/* in units of the budget, without reads */
 
 /*
@@ -307,31 +305,10 @@ static bool kunwind_walk_attr at_return(struct kunwind_walk *walk,
 }
 
 /*
- * If the code after the call switches to another stack (stack_switch.c): the
- * return address there. The call before that address must lead to this
- * function, or to a place not far before the frame's address.
- */
-static bool kunwind_walk_attr at_switch(struct kunwind_walk *walk,
-					const struct kunwind_nocfi_frame *frame,
-					struct kunwind_candidate *c)
-{
-	s32 rbp_at;
-
-	if (!kunwind_code_switches(&walk->mem, frame->ip, frame->sp, &c->slot, &rbp_at) ||
-	    c->slot & 7 || !kunwind_read_word(&walk->mem, c->slot, &c->ra))
-		return false;
-	kunwind_prove(walk, frame, c);
-	c->rbp_at = rbp_at;
-	/* Possible: on another path, the function jumps through a register (Go's systemstack()). */
-	return c->proof == KUNWIND_PROOF_NEAR || c->proof == KUNWIND_PROOF_PROVEN ||
-	       (c->proof == KUNWIND_PROOF_POSSIBLE && c->target && frame->ip > c->target &&
-		frame->ip - c->target <= MOST_SWITCHER);
-}
-
-/*
- * The same if no word on this stack leads to the other stack, because its
- * address is in thread-local storage (Go's cgocallback(), through which C calls
- * Go). rbp is then the function's frame pointer on the other stack.
+ * If the code after the call switches to another stack, whose address is in
+ * thread-local storage (Go's cgocallback(), through which C calls Go): rbp is then
+ * the function's frame pointer on the other stack. The call before the return address
+ * there must lead to this function.
  */
 static bool kunwind_walk_attr at_other_frame(struct kunwind_walk *walk,
 					     const struct kunwind_nocfi_frame *frame,
@@ -485,11 +462,6 @@ static bool kunwind_walk_attr by_top(struct kunwind_walk *walk, struct trial *t)
 {
 	return by_word(walk, t, (!t->frame.range || kunwind_exact_nested(walk, &t->frame)) &&
 				at_top(walk, &t->frame, &t->word));
-}
-
-static bool kunwind_walk_attr by_switch(struct kunwind_walk *walk, struct trial *t)
-{
-	return by_word(walk, t, at_switch(walk, &t->frame, &t->word));
 }
 
 static bool kunwind_walk_attr by_other_frame(struct kunwind_walk *walk, struct trial *t)

@@ -13,7 +13,7 @@
  * pays for all others. Stack: at most 2,560 bytes (tests/build/check-stack).
  *
  * The stack of a frame mostly lies below its caller's. Exceptions: a signal or
- * code (stack_switch.c) has switched stacks, or a frame that did not call (addr
+ * code has switched stacks, or a frame that did not call (addr
  * == ip) has nothing on its stack (glibc's vfork keeps its return address in a
  * register). So any step may lower the stack pointer. A walk in circles ends
  * when it finds a frame twice (goes_round()).
