@@ -40,6 +40,7 @@
  */
 #include "../walk/mem.h"
 #include "../walk/ranges.h"
+#include "../x86/call_bytes.h"
 #include "analysis_cache.h"
 #include "code_analysis.h"
 #include "return_address.h"
@@ -102,21 +103,6 @@ bool kunwind_walk_attr kunwind_proof_uses_rbp(struct kunwind_walk *walk, u64 add
 	       (rule.reg & ~KUNWIND_RULE_CODE) == KUNWIND_RBP;
 }
 
-/* Length in bytes of ff /2 (call through a register or memory) with this ModRM and SIB. */
-static u32 kunwind_walk_attr indirect_length(u8 modrm, u8 sib)
-{
-	u32 mod = modrm >> 6, rm = modrm & 7, length = 2;
-
-	if (mod == 3)
-		return length;
-	length += rm == 4;
-	if (mod == 1)
-		return length + 1;
-	if (mod == 2 || rm == 5 || (rm == 4 && (sib & 7) == 5))
-		return length + 4;
-	return length;
-}
-
 /* Where a call to @target leads through at most MOST_JUMPS stubs and jumps; 0: not known. */
 static u64 kunwind_walk_attr follow_jumps(struct kunwind_walk *walk, u64 target)
 {
@@ -161,16 +147,14 @@ static u64 kunwind_walk_attr follow_jumps(struct kunwind_walk *walk, u64 target)
 
 bool kunwind_walk_attr kunwind_proof_call(struct kunwind_walk *walk, u64 ra, u64 *target)
 {
-	static const u8 lengths[] = { 2, 3, 4, 6, 7 };
 	u64 word, pointer;
-	u32 i;
 
 	*target = 0;
 	if (!kunwind_ranges_live(walk->ranges, ra - 1) ||
 	    !kunwind_read_word(&walk->mem, ra - 8, &word))
 		return false;
 	/* A breakpoint may hide e8. In either case, the target must be code. */
-	if (kunwind_byte(word, 3) == 0xe8 || kunwind_byte(word, 3) == BREAKPOINT) {
+	if (kunwind_ends_direct_call(word) || kunwind_byte(word, 3) == BREAKPOINT) {
 		pointer = ra + (s64)(s32)(word >> 32);
 		if (walk->i386)
 			pointer = (u32)pointer;
@@ -179,26 +163,15 @@ bool kunwind_walk_attr kunwind_proof_call(struct kunwind_walk *walk, u64 ra, u64
 			return true;
 		}
 	}
-	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
-		u32 at = 8 - lengths[i];
-		u8 modrm = kunwind_byte(word, at + 1);
-		bool known;
-
-		if ((kunwind_byte(word, at) != 0xff &&
-		     (kunwind_byte(word, at) != BREAKPOINT || modrm != 0x15)) ||
-		    (modrm >> 3 & 7) != 2 ||
-		    indirect_length(modrm, at < 6 ? kunwind_byte(word, at + 2) : 0) != lengths[i])
-			continue;
-		/* call *n(%rip), through a slot of the GOT */
-		known = modrm == 0x15 &&
-			kunwind_read_word(&walk->mem, ra + (s64)(s32)(word >> 32), &pointer) &&
-			kunwind_ranges_live(walk->ranges, pointer);
-		if (known)
-			*target = follow_jumps(walk, pointer);
-		if (known || kunwind_byte(word, at) == 0xff)
-			return true;
+	/* call *n(%rip), through a slot of the GOT; a breakpoint may hide ff */
+	if (kunwind_byte(word, 3) == 0x15 &&
+	    (kunwind_byte(word, 2) == 0xff || kunwind_byte(word, 2) == BREAKPOINT) &&
+	    kunwind_read_word(&walk->mem, ra + (s64)(s32)(word >> 32), &pointer) &&
+	    kunwind_ranges_live(walk->ranges, pointer)) {
+		*target = follow_jumps(walk, pointer);
+		return true;
 	}
-	return false;
+	return kunwind_ends_indirect_call(word);
 }
 
 bool kunwind_walk_attr kunwind_proof_no_call(struct kunwind_walk *walk, u64 ra)

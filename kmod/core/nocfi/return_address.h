@@ -68,8 +68,8 @@ bool kunwind_proof_uses_rbp(struct kunwind_walk *walk, u64 addr);
  * Whether @ra is in code and follows a call. *target: where the call leads,
  * through stubs and jumps; 0 if the instruction does not say, or if the jumps
  * could not be followed. (The jumps are read as 64-bit code: ignore *target in
- * 32-bit code.) If the bytes fit a direct and an indirect call, the direct one
- * counts, provided that it leads to code.
+ * 32-bit code.) If the bytes fit several calls, a direct one counts, then one
+ * through the GOT, provided that it leads to code.
  */
 bool kunwind_proof_call(struct kunwind_walk *walk, u64 ra, u64 *target);
 

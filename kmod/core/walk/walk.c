@@ -22,6 +22,7 @@
  * walk->guess is set; otherwise the walk ends with a reason. docs/unwinding.md
  * describes rules, steps, methods.
  */
+#include "../x86/call_bytes.h"
 #include "rule_cache.h"
 #include "mem.h"
 #include "replay.h"
@@ -234,25 +235,6 @@ static __always_inline void read_places(struct kunwind_walk *walk, struct walk_s
 }
 
 /*
- * Whether @word, the eight bytes before an address, ends with a call (Intel SDM, volume 2:
- * e8, and ff /2 with each form of operand).
- */
-static __always_inline bool follows_call(u64 word)
-{
-	const u8 one = word >> 56, two = word >> 48, three = word >> 40, four = word >> 32;
-	const u8 five = word >> 24, six = word >> 16, seven = word >> 8;
-
-	if (likely(five == 0xe8))
-		return true;
-	return (two == 0xff && ((one & 0xf8) == 0xd0 ||
-				((one & 0xf8) == 0x10 && one != 0x14 && one != 0x15))) ||
-	       (three == 0xff && (((two & 0xf8) == 0x50 && two != 0x54) || two == 0x14)) ||
-	       (four == 0xff && three == 0x54) ||
-	       (six == 0xff && (five == 0x15 || ((five & 0xf8) == 0x90 && five != 0x94))) ||
-	       (seven == 0xff && (six == 0x94 || six == 0x14));
-}
-
-/*
  * Whether the return address that a KUNWIND_RULE_CODE has given follows a call. Then it
  * counts the step, and sets the trust of the address; inside the window.
  */
@@ -264,7 +246,7 @@ static __always_inline bool trust_code(struct kunwind_walk *walk, struct walk_st
 	if (unlikely(!state->ra))
 		return false;
 	kunwind_mem_read(&walk->mem, word, state->ra - sizeof(word), no_call);
-	if (unlikely(!follows_call(word)))
+	if (unlikely(!kunwind_ends_direct_call(word) && !kunwind_ends_indirect_call(word)))
 		return false;
 	if (index < walk->capacity) {
 		if (walk->trust)
