@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "../../kmod/core/walk/mem.h"
+#include "../../kmod/core/nocfi/code_analysis.h"
+#include "../../kmod/core/nocfi/jit_entry.h"
 #include "nocfi-scene.h"
 
 #define FRAME	(JIT + 0x1180)		/* the return address in the frame under test */
@@ -21,6 +23,7 @@
 #define IN_LEAF	{ LEAF, "c3", 0 }
 #define POPS	{ LEAF, "48 83 c4 38 c3", 0 }	/* its caller's rsp is a multiple of 64 */
 #define POINTS	{ POINTER, "00 01 02 00 00 00 00 00", 0 }
+#define POINTS_F { POINTER, "00 01 01 00 00 00 00 00", 0 }
 #define GUILE	"48 83 ec 18 48 89 1c 24 4c 89 64 24 08 49 ff e4"
 
 /* The first frame returns to the one under test, whose rsp is AT(1). */
@@ -66,10 +69,88 @@ static const struct nocfi_case cases[] = {
 	  { CALLS, IN_LEAF, TO_FRAME, { FRAME, ENDS, 0 }, { ENTRY, "ff e0", 0 }, POINTS },
 	  { { 0, FRAME }, { 1, RET } }, .no_guess = true,
 	  .found = { LEAF, FRAME }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_OBJECT },
-	{ "the pointer leads to code of a file", LEAF, 0,
-	  { CALLS, IN_LEAF, TO_FRAME, { FRAME, ENDS, 0 }, { LIB + 0x100, GUILE, 0 },
-	    { POINTER, "00 01 01 00 00 00 00 00", 0 } },
+	{ "a file's routine: the pointer leads to it", LEAF, 0,
+	  { CALLS, IN_LEAF, TO_FRAME, { FRAME, ENDS, 0 }, { F, GUILE, 0 }, POINTS_F },
 	  { { 0, FRAME }, { 4, RET } }, .no_guess = true,
+	  .found = { LEAF, FRAME, RET }, .trust = { REGS, CODE, CODE }, .reason = KUNWIND_NO_TABLE },
+	{ "a file's routine: the frame is interrupted", FRAME, 0,
+	  { CALLS, { FRAME, ENDS, 0 }, { F, GUILE, 0 }, POINTS_F },
+	  { { 3, RET } }, .no_guess = true,
+	  .found = { FRAME, RET }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_TABLE },
+	{ "a file's routine: its frame has another size", LEAF, 0,
+	  { CALLS, IN_LEAF, TO_FRAME, { FRAME, ENDS, 0 }, { F, GUILE, 0 }, POINTS_F },
+	  { { 0, FRAME }, { 5, RET } }, .no_guess = true,
+	  .found = { LEAF, FRAME }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_OBJECT },
+	{ "a file's routine: it jumps past conditional jumps", LEAF, 0,
+	  { CALLS, IN_LEAF, TO_FRAME, { FRAME, ENDS, 0 },
+	    { F, "41 55 41 54 55 48 85 ff 74 1c 0f 85 c1 1c 00 00 41 ff 27", 0 }, POINTS_F },
+	  { { 0, FRAME }, { 4, RET } }, .no_guess = true,
+	  .found = { LEAF, FRAME, RET }, .trust = { REGS, CODE, CODE }, .reason = KUNWIND_NO_TABLE },
+	{ "a file's routine: it calls", LEAF, 0,
+	  { CALLS, IN_LEAF, TO_FRAME, { FRAME, ENDS, 0 }, { F, "48 83 ec 18 ff d0", 0 }, POINTS_F },
+	  { { 0, FRAME }, { 4, RET } }, .no_guess = true,
+	  .found = { LEAF, FRAME }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_OBJECT },
+	{ "a file's routine: it jumps to a fixed place", LEAF, 0,
+	  { CALLS, IN_LEAF, TO_FRAME, { FRAME, ENDS, 0 }, { F, "48 83 ec 18 eb 10", 0 }, POINTS_F },
+	  { { 0, FRAME }, { 4, RET } }, .no_guess = true,
+	  .found = { LEAF, FRAME }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_OBJECT },
+	{ "a file's routine: the pointer's address is in a register", LEAF, 0,
+	  { { LIB + 0x40, "48 8d 05 b9 07 00 00 48 89 ef ff 10", 0 }, IN_LEAF, TO_FRAME,
+	    { FRAME, ENDS, 0 }, { F, GUILE, 0 }, POINTS_F },
+	  { { 0, FRAME }, { 4, LIB + 0x4c } }, .no_guess = true,
+	  .found = { LEAF, FRAME, LIB + 0x4c }, .trust = { REGS, CODE, CODE },
+	  .reason = KUNWIND_NO_TABLE },
+	{ "a file's routine: the pointer is in a register", LEAF, 0,
+	  { { LIB + 0x40, "4c 8b 15 b9 07 00 00 50 41 ff d2", 0 }, IN_LEAF, TO_FRAME,
+	    { FRAME, ENDS, 0 }, { F, GUILE, 0 }, POINTS_F },
+	  { { 0, FRAME }, { 4, LIB + 0x4b } }, .no_guess = true,
+	  .found = { LEAF, FRAME, LIB + 0x4b }, .trust = { REGS, CODE, CODE },
+	  .reason = KUNWIND_NO_TABLE },
+	{ "a file's routine: the register is written before the call", LEAF, 0,
+	  { { LIB + 0x40, "48 8d 05 b9 07 00 00 48 89 f8 ff 10", 0 }, IN_LEAF, TO_FRAME,
+	    { FRAME, ENDS, 0 }, { F, GUILE, 0 }, POINTS_F },
+	  { { 0, FRAME }, { 4, LIB + 0x4c } }, .no_guess = true,
+	  .found = { LEAF, FRAME }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_OBJECT },
+	{ "a file's routine: the register is popped before the call", LEAF, 0,
+	  { { LIB + 0x40, "48 8d 05 b9 07 00 00 58 90 90 ff 10", 0 }, IN_LEAF, TO_FRAME,
+	    { FRAME, ENDS, 0 }, { F, GUILE, 0 }, POINTS_F },
+	  { { 0, FRAME }, { 4, LIB + 0x4c } }, .no_guess = true,
+	  .found = { LEAF, FRAME }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_OBJECT },
+	{ "a file's routine: the register is set to a number before the call", LEAF, 0,
+	  { { LIB + 0x40, "48 8d 05 b9 07 00 00 b8 01 00 00 00 ff 10", 0 }, IN_LEAF, TO_FRAME,
+	    { FRAME, ENDS, 0 }, { F, GUILE, 0 }, POINTS_F },
+	  { { 0, FRAME }, { 4, LIB + 0x4e } }, .no_guess = true,
+	  .found = { LEAF, FRAME }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_OBJECT },
+	{ "a file's routine: another register is set", LEAF, 0,
+	  { { LIB + 0x40, "48 8d 0d b9 07 00 00 48 89 ef ff 10", 0 }, IN_LEAF, TO_FRAME,
+	    { FRAME, ENDS, 0 }, { F, GUILE, 0 }, POINTS_F },
+	  { { 0, FRAME }, { 4, LIB + 0x4c } }, .no_guess = true,
+	  .found = { LEAF, FRAME }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_OBJECT },
+	{ "a file's routine: a call is between", LEAF, 0,
+	  { { LIB + 0x40, "48 8d 05 b9 07 00 00 e8 00 01 00 00 ff 10", 0 }, IN_LEAF, TO_FRAME,
+	    { FRAME, ENDS, 0 }, { F, GUILE, 0 }, POINTS_F },
+	  { { 0, FRAME }, { 4, LIB + 0x4e } }, .no_guess = true,
+	  .found = { LEAF, FRAME }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_OBJECT },
+	{ "a file's routine: a jump is between", LEAF, 0,
+	  { { LIB + 0x40, "48 8d 05 b9 07 00 00 eb 01 90 ff 10", 0 }, IN_LEAF, TO_FRAME,
+	    { FRAME, ENDS, 0 }, { F, GUILE, 0 }, POINTS_F },
+	  { { 0, FRAME }, { 4, LIB + 0x4c } }, .no_guess = true,
+	  .found = { LEAF, FRAME }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_OBJECT },
+	{ "a file's routine: the pointer's address is in the GOT", LEAF, 0,
+	  { { LIB + 0x40, "48 8b 05 b9 07 00 00 48 89 ef ff 10", 0 }, IN_LEAF, TO_FRAME, { F, GUILE, 0 },
+	    { POINTER, "00 09 01 00 00 00 00 00", 0 }, { POINTER + 0x100, "00 01 01 00 00 00 00 00", 0 } },
+	  { { 0, FRAME }, { 4, LIB + 0x4c } }, .no_guess = true,
+	  .found = { LEAF, FRAME, LIB + 0x4c }, .trust = { REGS, CODE, CODE },
+	  .reason = KUNWIND_NO_TABLE },
+	{ "a file's routine: the call is within an instruction", LEAF, 0,
+	  { { LIB + 0x40, "48 8d 05 b9 07 00 00 81 c1 01 02 ff 10", 0 }, IN_LEAF, TO_FRAME,
+	    { FRAME, ENDS, 0 }, { F, GUILE, 0 }, POINTS_F },
+	  { { 0, FRAME }, { 4, LIB + 0x4d } }, .no_guess = true,
+	  .found = { LEAF, FRAME }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_OBJECT },
+	{ "a file's routine: a JIT's code calls it", LEAF, 0,
+	  { { JIT + 0x40, "ff 15 ba 07 00 00", 0 }, IN_LEAF, TO_FRAME, { FRAME, ENDS, 0 },
+	    { F, GUILE, 0 }, { JIT + 0x800, "00 01 01 00 00 00 00 00", 0 } },
+	  { { 0, FRAME }, { 4, JIT + 0x46 } }, .no_guess = true,
 	  .found = { LEAF, FRAME }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_OBJECT },
 	{ "a word of an older call of the routine is below", LEAF, 0,
 	  { CALLS, AGAIN, TO_FRAME, { FRAME, ENDS, 0 }, { ENTRY, GUILE, 0 }, POINTS },
@@ -113,6 +194,26 @@ static const struct nocfi_case cases[] = {
 	  .found = { LEAF, ENTRY + 23 }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_OBJECT },
 };
 
+/* Where the routine @hex has saved rbp, as the method says. */
+static s32 saved_rbp(const char *hex)
+{
+	const struct code codes[] = { CALLS, { F, hex, 0 }, POINTS_F };
+	struct kunwind_nocfi_frame frame = { .ip = FRAME, .sp = AT(1), .range = &ranges->range[1] };
+	struct kunwind_candidate c = { .rbp_at = 1 };
+	unsigned long addresses[MOST];
+	struct kunwind_walk walk;
+	u8 trust[MOST];
+	u32 i;
+
+	clear();
+	for (i = 0; i < ARRAY_SIZE(codes); i++)
+		put_code(&codes[i]);
+	stack[4] = RET;
+	walk = walk_from(FRAME, 0, false, addresses, trust, MOST);
+	walk.mem.left = 10000;
+	return kunwind_jit_entered(&walk, &frame, &c) && c.slot == AT(4) ? c.rbp_at : 0;
+}
+
 int main(void)
 {
 	u32 i;
@@ -121,7 +222,12 @@ int main(void)
 		return 99;
 	for (i = 0; i < ARRAY_SIZE(cases); i++)
 		test_case(&cases[i]);
-	tap_ok(decided[KUNWIND_BY_JIT_ENTRY] == 5, "the method has decided five cases");
+	tap_ok(decided[KUNWIND_BY_JIT_ENTRY] == 11, "the method has decided eleven cases");
+	tap_ok(saved_rbp("50 55 53 ff e0") == 16, "a routine saves rbp with its second push");
+	tap_ok(saved_rbp("48 83 ec 18 48 89 6c 24 08 ff e0") == 16, "a routine stores rbp");
+	tap_ok(saved_rbp("31 ed 50 55 53 ff e0") == KUNWIND_CODE_RBP_LOST,
+	       "a routine pushes rbp when it has another value");
+	tap_ok(saved_rbp("50 41 55 53 ff e0") == KUNWIND_CODE_RBP_LOST, "a routine saves r13, not rbp");
 	nocfi_end();
 	return tap_done();
 }

@@ -13,6 +13,16 @@
  *	...
  *	jmp	*%r12
  *
+ *	lea	zend_execute_ex(%rip), %rax	PHP; in a file
+ *	...
+ *	call	*(%rax)
+ * execute_ex:					in a file
+ *	push	%r13
+ *	...
+ *	sub	$0x78, %rsp
+ *	...
+ *	jmp	*(%r15)				to code of the interpreter or of the JIT
+ *
  *	call	process_main			Erlang; in a file
  *	...
  * process_main:				in a file
@@ -25,9 +35,10 @@
  *
  * The code of such a frame need not lead to a return that the code ahead could find,
  * and no call leads to it. But the routine's instructions up to its first jump or call
+ * (in a file: up to its first jump through a register or memory, past conditional ones)
  * say how far rsp is below the return address. So this method looks on the stack for
- * a word that follows a call through a pointer in memory, in a file; the pointer must
- * lead to code of a JIT, and the instructions there must give exactly the frame's rsp.
+ * a word that follows a call through a pointer in memory, in a file; the instructions to
+ * which the pointer leads must give exactly the frame's rsp.
  * If the routine that aligns rsp is shortly before the frame's address, the word is in
  * the few places that the alignment leaves. It must follow a call of a file's function
  * that jumps through a register with nothing on its stack, and only one word may do so.
@@ -46,6 +57,7 @@
 #include "analysis_cache.h"
 #include "code_analysis.h"
 #include "jit_entry.h"
+#include "pointer_call.h"
 
 #define MOST_WORDS	512
 #define MOST_BEFORE	64		/* words */
@@ -57,6 +69,8 @@
 struct made {
 	s64 before, after;
 	u32 align;		/* 0: no alignment; after is 0 */
+	s32 rbp_at;		/* as in struct kunwind_candidate */
+	bool rbp_written;
 };
 
 /* An instruction that is no jump, call or return. False: rsp is not known after it. */
@@ -66,6 +80,9 @@ static bool kunwind_walk_attr apply(struct made *made, const struct kunwind_insn
 
 	if (e->rsp == KUNWIND_RSP_ADD) {
 		*(made->align ? &made->after : &made->before) -= e->off;
+		if (e->rbp == KUNWIND_RBP_STORED && !made->align && !made->rbp_written)
+			made->rbp_at = made->before - e->at;
+		made->rbp_written |= e->rbp != KUNWIND_RBP_KEPT && e->rbp != KUNWIND_RBP_STORED;
 		return true;
 	}
 	if (e->rsp != KUNWIND_RSP_ALIGNED || made->align || !align || align > MOST_ALIGN ||
@@ -76,18 +93,26 @@ static bool kunwind_walk_attr apply(struct made *made, const struct kunwind_insn
 }
 
 /* How the routine at @entry makes its frame. False: not known, or it makes none. */
-static bool kunwind_walk_attr read_routine(struct kunwind_mem *mem, u64 entry, struct made *made)
+static bool kunwind_walk_attr read_routine(struct kunwind_walk *walk, u64 entry, struct made *made)
 {
-	struct kunwind_text text = { .mem = mem, .left = MOST_INSNS };
+	const struct kunwind_range *range = kunwind_ranges_live(walk->ranges, entry);
+	struct kunwind_text text = { .mem = &walk->mem, .left = MOST_INSNS };
 	struct kunwind_insn_effect e;
 	struct kunwind_insn insn;
+	bool in_file;
 	u64 at = entry;
 
-	*made = (struct made){ };
+	if (!range)
+		return false;
+	in_file = !kunwind_range_is_jit(range);
+	*made = (struct made){ .rbp_at = KUNWIND_CODE_RBP_LOST };
 	while (kunwind_insn_next_effect(&text, at, &insn, &e)) {
 		at += insn.length;
+		if (in_file && e.flow == KUNWIND_FLOW_BRANCH)
+			continue;
 		if (e.flow != KUNWIND_FLOW_NEXT)
-			return made->before > 0 && e.flow != KUNWIND_FLOW_RETURN;
+			return made->before > 0 &&
+			       (in_file ? e.flow == KUNWIND_FLOW_ANY : e.flow != KUNWIND_FLOW_RETURN);
 		if (!apply(made, &e))
 			return false;
 	}
@@ -102,20 +127,6 @@ static bool kunwind_walk_attr fits(const struct made *made, u64 slot, u64 sp)
 	if (made->align)
 		made_sp &= -(u64)made->align;
 	return made_sp - made->after == sp;
-}
-
-/* Whether @ra follows call *n(%rip), in a file, and the call leads to code of a JIT. */
-static bool kunwind_walk_attr calls_jit(struct kunwind_walk *walk, u64 ra, u64 *entry)
-{
-	const struct kunwind_range *range = kunwind_ranges_live(walk->ranges, ra - 1);
-	u64 word;
-
-	if (!range || kunwind_range_is_jit(range) ||
-	    !kunwind_read_word(&walk->mem, ra - 8, &word) || (u16)(word >> 16) != 0x15ff ||
-	    !kunwind_read_word(&walk->mem, ra + (s64)(s32)(word >> 32), entry))
-		return false;
-	range = kunwind_ranges_live(walk->ranges, *entry);
-	return range && kunwind_range_is_jit(range);
 }
 
 /*
@@ -199,13 +210,12 @@ bool kunwind_walk_attr kunwind_jit_entered(struct kunwind_walk *walk,
 		if (!n)
 			return false;
 		for (i = 0; i < n; i++) {
-			if (!calls_jit(walk, words[i], &entry) ||
-			    !read_routine(&walk->mem, entry, &made) ||
-			    !fits(&made, at + 8 * i, frame->sp))
+			if (!kunwind_pointer_call(walk, words[i], &entry) ||
+			    !read_routine(walk, entry, &made) || !fits(&made, at + 8 * i, frame->sp))
 				continue;
 			c->slot = at + 8 * i;
 			c->ra = words[i];
-			c->rbp_at = KUNWIND_CODE_RBP_LOST;
+			c->rbp_at = made.rbp_at;
 			return true;
 		}
 	}

@@ -12,7 +12,7 @@
 
 /*
  * Looks for the call by which a file's code has entered the frame's code. If true, *c
- * is its return address (slot, ra; the caller's rbp is not known). @frame has called.
+ * is its return address: slot, ra, rbp_at.
  */
 bool kunwind_jit_entered(struct kunwind_walk *walk, const struct kunwind_nocfi_frame *frame,
 			 struct kunwind_candidate *c);

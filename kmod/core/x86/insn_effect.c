@@ -401,7 +401,7 @@ void kunwind_insn_effect(const struct kunwind_insn *insn, struct kunwind_insn_ef
 }
 
 /* Whether it writes a register that it does not name: rax, rcx, rdx, rbx, rsi, rdi or r11. */
-static bool implies(const struct kunwind_insn *insn)
+static bool kunwind_walk_attr implies(const struct kunwind_insn *insn)
 {
 	const u8 op = insn->op;
 
@@ -431,7 +431,7 @@ static bool implies(const struct kunwind_insn *insn)
 	return true;
 }
 
-bool kunwind_insn_keeps(const struct kunwind_insn *insn, u8 number)
+bool kunwind_walk_attr kunwind_insn_keeps(const struct kunwind_insn *insn, u8 number)
 {
 	if ((number < 8 || number == 11) && implies(insn))
 		return false;
