@@ -34,6 +34,7 @@
 #include "function_entry.h"
 #include "jit_entry.h"
 #include "jit_rule.h"
+#include "v8_frame.h"
 #include "return_address.h"
 #include "outermost.h"
 
@@ -475,7 +476,8 @@ static bool kunwind_walk_attr by_other_frame(struct kunwind_walk *walk, struct t
  * give no answer here: it may jump, by a pointer that the walk does not know,
  * to code that many functions share to release their frames (V8's baseline
  * code). Called frames try this before the code ahead, which costs much more in
- * a JIT's long functions.
+ * a JIT's long functions. If a word does follow a call, an older call may have left it;
+ * functions of V8 are known by how they begin.
  */
 static bool kunwind_walk_attr by_jit_frame(struct kunwind_walk *walk, struct trial *t)
 {
@@ -483,7 +485,8 @@ static bool kunwind_walk_attr by_jit_frame(struct kunwind_walk *walk, struct tri
 		return false;
 	if (t->fp.proof != KUNWIND_PROOF_PROVEN) {
 		scan(walk, &t->frame, t->frame.bp, true, &t->word);
-		if (t->word.proof != KUNWIND_PROOF_NO_CALL || t->word.slot != t->frame.bp)
+		if ((t->word.proof != KUNWIND_PROOF_NO_CALL || t->word.slot != t->frame.bp) &&
+		    (t->exact || !kunwind_v8_frame(walk, &t->frame)))
 			return false;
 	}
 	returned(walk, &t->fp, true, t->saved);
