@@ -17,6 +17,7 @@ import (
 	"os"
 	"reflect"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -131,6 +132,10 @@ func handle(w http.ResponseWriter, r *http.Request) {
 }
 
 func main() {
+	number := 25 // requests of each client
+	if len(os.Args) > 1 {
+		number, _ = strconv.Atoi(os.Args[1])
+	}
 	server := httptest.NewServer(http.HandlerFunc(handle))
 	var done sync.WaitGroup
 	for i := 0; i < 4; i++ {
@@ -138,9 +143,9 @@ func main() {
 		go func() { compare(&done) }() // "go compare(&done)" makes a frame that Go hides
 		go func(i int) {
 			defer done.Done()
-			for j := 0; j < 25; j++ {
+			for j := 0; j < number; j++ {
 				r, err := http.Post(fmt.Sprintf("%s/%d/%d", server.URL, i, j), "text/plain",
-					strings.NewReader(strings.Repeat("x", 100*j)))
+					strings.NewReader(strings.Repeat("x", 100*(j%25))))
 				if err == nil {
 					io.Copy(io.Discard, r.Body)
 					r.Body.Close()
