@@ -74,7 +74,7 @@ static struct kunwind_table *table_make(void)
 		snprintf(code, sizeof(code), "0e %02x %02x", 0x80 | (i & 0x7f), i >> 7);
 		eh_plain_fde(&eh, cie, TEXT_LO + 16 * i, 16, code);
 	}
-	eh_plain_fde(&eh, cie, TEXT_LO + 16 * i, 16, "0f 05 77 08 06 23 08");
+	eh_plain_fde(&eh, cie, TEXT_LO + 16 * i, 16, "0f 06 77 08 06 06 23 08");
 	return eh_build(&eh, 0, &table) ? NULL : table;
 }
 
