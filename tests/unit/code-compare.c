@@ -138,6 +138,9 @@ static struct result compare_all(const struct rows *cfi, const struct rows *code
 			first = cfi->row[i++];
 		if (next_j == next)
 			second = code->row[j++].rule;
+		/* The table ends at some place in the last row. */
+		if (j == code->nr)
+			second = (struct kunwind_rule){ 0 };
 	}
 	return r;
 }
