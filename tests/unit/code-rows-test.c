@@ -18,6 +18,8 @@ CODE(lost_rbp, "mov %rdi, %rbp\n ret");
 CODE(realigned, "push %rbp\n mov %rsp, %rbp\n and $-32, %rsp\n push %rax\n leave\n ret");
 CODE(realigned_only, "push %rbx\n and $-32, %rsp\n push %rax\n 1: jmp 1b");
 CODE(realigned_entry, ".fill 16, 1, 0xcc\n push %rbx\n and $-32, %rsp\n push %rax\n 1: jmp 1b");
+CODE(conditional_tail, "push %rbx\n je 1f\n push %rcx\n 1: pop %rbx\n jne 8f\n ret\n .balign 16, 0xcc\n"
+     "push %rsi\n pop %rsi\n ret\n .balign 16, 0xcc\n 8: push %rbx\n pop %rbx\n ret\n .balign 16, 0xcc");
 CODE(tail, "sub $8, %rsp\n add $8, %rsp\n jmp 7f\n .nops 9\n 7: push %rbx\n pop %rbx\n ret");
 CODE(branches, "test %edi, %edi\n je 1f\n push %rbx\n pop %rbx\n ret\n 1: sub $8, %rsp\n add $8, %rsp\n ret");
 CODE(contradiction, "push %rax\n test %edi, %edi\n je 1f\n pop %rax\n 1: ret");
@@ -86,6 +88,8 @@ static void test_rows(void)
 	     "rsp is aligned: the frame pointer counts");
 	ROWS(realigned_only, "none", "rsp is aligned, and there is no frame pointer");
 	ROWS(realigned_entry, "10:rsp+8 11:rsp+16", "the same in a function that is known to begin there");
+	ROWS(conditional_tail, "10:rsp+8 11:rsp+16 12:rsp+8 13:- 20:rsp+8 21:rsp+16 22:rsp+8",
+	     "a conditional tail call does not take contradictions along");
 	ROWS(tail, "0:rsp+8 4:rsp+16 8:rsp+8 a:- 13:rsp+8 14:rsp+16 15:rsp+8", "a tail call");
 	ROWS(branches, "0:rsp+8 5:rsp+16 6:rsp+8 b:rsp+16 f:rsp+8", "two ways out");
 	ROWS(contradiction, "none", "two ways disagree about rsp: no rows");

@@ -623,8 +623,8 @@ static void link_jump(struct kunwind_code_flow *f, u32 i)
 	if (target == KUNWIND_NO_INSN)
 		return;
 	/* A tail call may have moved the return address, to make room for arguments. */
-	if (insn->effect.flow == KUNWIND_FLOW_JUMP && f->insns[target].at == to &&
-	    (f->insns[target].flags & KUNWIND_INSN_ENTRY ||
+	if (f->insns[target].at == to &&
+	    ((insn->effect.flow == KUNWIND_FLOW_JUMP && f->insns[target].flags & KUNWIND_INSN_ENTRY) ||
 	     (f->insns[target].padded && f->insns[target].function != insn->function)))
 		insn->flags |= KUNWIND_INSN_TAIL;
 	if (insn->flags & KUNWIND_INSN_TAIL)
