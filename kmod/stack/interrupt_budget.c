@@ -45,7 +45,7 @@
 #include "../core/walk/mem.h"
 #include "interrupt_budget.h"
 
-#define REFILL		896	/* tokens that each walk adds */
+#define REFILL		800	/* tokens that each walk adds */
 #define CAPACITY	(2 * KUNWIND_BUDGET_URGENT)	/* tokens */
 #define TOKEN_SHIFT	8	/* log2 of the ns for one more token of a burst */
 #define LEAST		64	/* units of each walk of a burst */

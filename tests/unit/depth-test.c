@@ -30,7 +30,7 @@ static const struct {
 	{ "push $1; push $0x1000", "6a 01 68 00 10 00 00", 16, -1, -1 },
 	{ "push %rbp; mov %rsp, %rbp", "55 48 89 e5", 8, 8, 8 },
 	{ "push %rbp; mov %rsp, %rbp; sub $32, %rsp", "55 48 89 e5 48 83 ec 20", 40, 8, 8 },
-	{ "push %rbp; mov %rsp, %rbp; sub $32, %rsp; leave", "55 48 89 e5 48 83 ec 20 c9", 0, -1, 8 },
+	{ "push %rbp; mov %rsp, %rbp; sub $32, %rsp; leave", "55 48 89 e5 48 83 ec 20 c9", 0, -1, -1 },
 	{ "sub $24, %rsp; add $16, %rsp", "48 83 ec 18 48 83 c4 10", 8, -1, -1 },
 	{ "sub $4096, %rsp", "48 81 ec 00 10 00 00", 4096, -1, -1 },
 	{ "sub $-128, %rsp", "50 50 50 50 50 50 50 50 50 50 50 50 50 50 50 50 50 48 83 ec 80", 8, -1, -1 },

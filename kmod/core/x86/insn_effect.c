@@ -5,6 +5,7 @@
  *
  * Any context, NMI included. Uses only its arguments. Stack: 100 bytes.
  */
+#include "../walk/mem.h"
 #include "insn_effect.h"
 
 #define RSP 4 /* ModRM's numbers */
@@ -233,6 +234,12 @@ static void kunwind_walk_attr one_byte(const struct kunwind_insn *insn, struct k
 	const u8 form = insn->modrm >> 3 & 7;
 
 	switch (insn->op) {
+	case 0x40 ... 0x4f: /* 32-bit code: inc and dec */
+		if (low_of(insn) == RSP)
+			e->rsp = KUNWIND_RSP_MOVED;
+		else if (low_of(insn) == RBP)
+			e->rbp = KUNWIND_RBP_WRITTEN;
+		break;
 	case 0x50 ... 0x57:
 		push(e, low_of(insn));
 		break;
@@ -391,6 +398,16 @@ void kunwind_walk_attr kunwind_insn_stack_effect(const struct kunwind_insn *insn
 		apx(insn, effect);
 	else
 		named_effect(insn, effect);
+}
+
+bool kunwind_walk_attr kunwind_insn_next_effect(struct kunwind_text *text, u64 at,
+						struct kunwind_insn *insn,
+						struct kunwind_insn_effect *effect)
+{
+	if (!kunwind_insn_next(text, at, insn))
+		return false;
+	kunwind_insn_stack_effect(insn, effect);
+	return kunwind_pay(text->mem, (effect->plain ? 0 : 1) + (text->left & 3 ? 0 : 1));
 }
 
 void kunwind_insn_effect(const struct kunwind_insn *insn, struct kunwind_insn_effect *effect)

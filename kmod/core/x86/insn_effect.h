@@ -69,16 +69,12 @@ void kunwind_insn_effect(const struct kunwind_insn *insn, struct kunwind_insn_ef
 /* The same without loads, named and read, which only the builder of rows needs. */
 void kunwind_insn_stack_effect(const struct kunwind_insn *insn, struct kunwind_insn_effect *effect);
 
-/* kunwind_insn_next(), and the effect of the instruction. */
-static inline bool kunwind_walk_attr kunwind_insn_next_effect(struct kunwind_text *text, u64 at,
-							      struct kunwind_insn *insn,
-							      struct kunwind_insn_effect *effect)
-{
-	if (!kunwind_insn_next(text, at, insn))
-		return false;
-	kunwind_insn_stack_effect(insn, effect);
-	return true;
-}
+/*
+ * kunwind_insn_next(), and the effect of the instruction. Another unit of the budget pays for
+ * an instruction that may change rsp or rbp, and for one of four others.
+ */
+bool kunwind_insn_next_effect(struct kunwind_text *text, u64 at, struct kunwind_insn *insn,
+			      struct kunwind_insn_effect *effect);
 
 /*
  * Whether the instruction writes the general register @number by an operand that
