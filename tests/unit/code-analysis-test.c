@@ -417,7 +417,7 @@ static void test_unreadable(void)
 	kunwind_code_skipped(&mem, TEXT_LO + 8);
 	spent = KUNWIND_BUDGET - mem.left;
 	/* reading 8 bytes, then 4 instructions and their effects, and reading their bytes twice */
-	tap_ok(spent >= KUNWIND_COST_FAULT && spent <= 2 + KUNWIND_COST_FAULT + 2 * 4 + 2,
+	tap_ok(spent >= KUNWIND_COST_FAULT && spent <= 2 + KUNWIND_COST_FAULT + 5 + 2,
 	       "skipped code: a page that cannot be read is tried once (%u units)", spent);
 	mem.left = KUNWIND_BUDGET;
 	tap_ok(!kunwind_read_word(&mem, TEXT_LO - 8, &word) &&

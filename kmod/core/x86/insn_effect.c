@@ -400,14 +400,9 @@ void kunwind_walk_attr kunwind_insn_stack_effect(const struct kunwind_insn *insn
 		named_effect(insn, effect);
 }
 
-bool kunwind_walk_attr kunwind_insn_next_effect(struct kunwind_text *text, u64 at,
-						struct kunwind_insn *insn,
-						struct kunwind_insn_effect *effect)
+bool kunwind_walk_attr kunwind_insn_pay_effect(const struct kunwind_text *text)
 {
-	if (!kunwind_insn_next(text, at, insn))
-		return false;
-	kunwind_insn_stack_effect(insn, effect);
-	return kunwind_pay(text->mem, (effect->plain ? 0 : 1) + (text->left & 3 ? 0 : 1));
+	return text->left % 4 || kunwind_pay(text->mem, 1);
 }
 
 void kunwind_insn_effect(const struct kunwind_insn *insn, struct kunwind_insn_effect *effect)

@@ -69,12 +69,22 @@ void kunwind_insn_effect(const struct kunwind_insn *insn, struct kunwind_insn_ef
 /* The same without loads, named and read, which only the builder of rows needs. */
 void kunwind_insn_stack_effect(const struct kunwind_insn *insn, struct kunwind_insn_effect *effect);
 
+/* Another unit of the budget for the effect of one of four instructions. False: it is spent. */
+bool kunwind_insn_pay_effect(const struct kunwind_text *text);
+
 /*
- * kunwind_insn_next(), and the effect of the instruction. Another unit of the budget pays for
- * an instruction that may change rsp or rbp, and for one of four others.
+ * kunwind_insn_next(), and the effect of the instruction, which is paid for. Inline: a function
+ * more would be on the deepest stack of a walk.
  */
-bool kunwind_insn_next_effect(struct kunwind_text *text, u64 at, struct kunwind_insn *insn,
-			      struct kunwind_insn_effect *effect);
+static inline bool kunwind_walk_attr kunwind_insn_next_effect(struct kunwind_text *text, u64 at,
+							      struct kunwind_insn *insn,
+							      struct kunwind_insn_effect *effect)
+{
+	if (!kunwind_insn_next(text, at, insn))
+		return false;
+	kunwind_insn_stack_effect(insn, effect);
+	return kunwind_insn_pay_effect(text);
+}
 
 /*
  * Whether the instruction writes the general register @number by an operand that
