@@ -16,13 +16,7 @@
 /* A register, by its number in instructions. False: its value is not known. */
 static bool kunwind_walk_attr read_register(const struct kunwind_walk *walk, u32 number, u64 *value)
 {
-	/* To the numbers of DWARF, which differ below 8. */
-	static const u8 names[] = {
-		KUNWIND_RAX, KUNWIND_RCX, KUNWIND_RDX, KUNWIND_RBX,
-		KUNWIND_RSP, KUNWIND_RBP, KUNWIND_RSI, KUNWIND_RDI,
-	};
-	const u32 reg = number < ARRAY_SIZE(names) ?
-				names[kunwind_index(number, (u32)ARRAY_SIZE(names))] : number;
+	const u32 reg = kunwind_insn_dwarf(number);
 
 	if (reg >= KUNWIND_RA || !(walk->regs.valid & KUNWIND_REG(reg)))
 		return false;

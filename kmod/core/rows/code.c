@@ -327,8 +327,6 @@ static bool is_distance(s32 distance)
 /* The CFA from the old rsp. */
 static struct kunwind_written_row row_of_old(const struct kunwind_flow_state *state, s32 bp)
 {
-	/* DWARF's numbers, by ModRM's */
-	static const u8 dwarf[16] = { 0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15 };
 	struct kunwind_written_row row = { .how = KUNWIND_WRITTEN_NONE, .rbp = KUNWIND_RBP_UNKNOWN };
 	const s32 base = kunwind_flow_aligned(bp) ? bp : state->sp;
 	const bool word = kunwind_old_in_word(state->old);
@@ -337,7 +335,7 @@ static struct kunwind_written_row row_of_old(const struct kunwind_flow_state *st
 		return row;
 	if (!word) {
 		row.how = KUNWIND_WRITTEN_CFA;
-		row.reg = dwarf[kunwind_old_reg(state->old)];
+		row.reg = kunwind_insn_dwarf(kunwind_old_reg(state->old));
 		row.off = kunwind_old_distance(state->old);
 	} else if (kunwind_flow_aligned(base) && state->need_old == kunwind_old_at(state->old)) {
 		row.how = KUNWIND_WRITTEN_DEREF;

@@ -21,13 +21,9 @@
 #include "../x86/insn_effect.h"
 #include "go_stack.h"
 
-/* ModRM's numbers of registers, and DWARF's. */
+/* ModRM's numbers of registers */
 #define RSP 4
 #define RBP 5
-static const u8 dwarf[16] = { KUNWIND_RAX, KUNWIND_RCX, KUNWIND_RDX, KUNWIND_RBX,
-			      KUNWIND_RSP, KUNWIND_RBP, KUNWIND_RSI, KUNWIND_RDI,
-			      8,	   9,		10,	     11,
-			      12,	   13,		14,	     15 };
 /*
  * rbp, r12 to r15. Not rbx: runtime.callCgoMmap keeps rsp there and calls libc, whose table does
  * not follow rbx. The code ahead finds the caller of that function.
@@ -142,7 +138,7 @@ struct kunwind_written_row kunwind_go_stack_row(const struct kunwind_go_stack *s
 	if (!s->reg || s->reg_distance < 0)
 		return (struct kunwind_written_row){ .how = KUNWIND_WRITTEN_NONE };
 	return (struct kunwind_written_row){ .how = KUNWIND_WRITTEN_CFA,
-					     .reg = dwarf[s->reg],
+					     .reg = kunwind_insn_dwarf(s->reg),
 					     .off = s->reg_distance + 8,
 					     .rbp = KUNWIND_RBP_UNKNOWN };
 }

@@ -32,6 +32,18 @@ struct kunwind_insn {
 	s32 disp;
 };
 
+/* DWARF's number of the general register that has @number in instructions; they differ below 8. */
+static __always_inline u32 kunwind_insn_dwarf(u32 number)
+{
+	static const u8 below_8[] = {
+		KUNWIND_RAX, KUNWIND_RCX, KUNWIND_RDX, KUNWIND_RBX,
+		KUNWIND_RSP, KUNWIND_RBP, KUNWIND_RSI, KUNWIND_RDI,
+	};
+
+	return number < ARRAY_SIZE(below_8) ?
+		       below_8[kunwind_index(number, (u32)ARRAY_SIZE(below_8))] : number;
+}
+
 #define KUNWIND_INSN_LONGEST	15
 #define KUNWIND_TEXT_WORDS	4	/* words of code at a time */
 #define KUNWIND_TEXT_BEHIND	4	/* words of zeros after them, which the decoder may read */
