@@ -13,6 +13,7 @@
 
 #include "doctor.h"
 #include "left_over.h"
+#include "tool.h"
 
 #define ROOT_SOCKET	"/run/lttng/client-lttng-sessiond"
 /* It also has DKMS build kunwind's modules that are missing for a kernel. */
@@ -82,7 +83,7 @@ static void check_sessiond(void)
 	if (!err && kunwind_consumer_ended())
 		doctor_line(DOCTOR_FAIL, "lttng-sessiond",
 			    "its consumer daemon, which writes traces, has ended",
-			    "sudo pkill -KILL -x lttng-sessiond; sudo lttng-sessiond --daemonize");
+			    KUNWIND_RESTART);
 	else if (!err)
 		doctor_line(DOCTOR_OK, "lttng-sessiond", "root's is running", NULL);
 	else if (err == EACCES || err == EPERM)

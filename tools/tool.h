@@ -49,6 +49,9 @@ const char *kunwind_tool_advice(int error);
 /* For the user: what is missing. */
 #define KUNWIND_NO_PROC	"/proc is not mounted: mount -t proc proc /proc"
 
+/* For the user: ends LTTng's session daemon, and starts another one. */
+#define KUNWIND_RESTART	"sudo pkill -KILL -x lttng-sessiond; sudo lttng-sessiond --daemonize"
+
 /* Prints "kunwind COMMAND: @what: advice" on stderr. @what may be NULL. */
 void kunwind_tool_failure(const char *what, int error);
 

@@ -55,7 +55,7 @@ bool session_failure(const char *what, int code)
 	case LTTNG_ERR_NO_KERNCONSUMERD:
 	case LTTNG_ERR_CLOSE_TRACE_CHUNK_FAIL_CONSUMER:
 		advice = "LTTng's consumer daemon, which writes traces, has ended, and its session "
-			 "daemon starts no other one: restart both: " WATCH_RESTART;
+			 "daemon starts no other one: restart both: " KUNWIND_RESTART;
 		break;
 	case LTTNG_ERR_ROTATION_FAIL_CONSUMER:
 		advice = "the relay daemon there has ended, or cannot be reached any more: see that "

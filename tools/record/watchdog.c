@@ -80,7 +80,7 @@ static void say(const struct awaited *wait, int number)
 		size = snprintf(text, sizeof(text), "kunwind %s: "
 				"%s has not answered for %lld seconds (%s)%s\n",
 				kunwind_tool_name, wait->who, (long long)dog.limit / 1000, wait->what,
-				strcmp(wait->who, WATCH_DAEMON) ? "" : ": restart it: " WATCH_RESTART);
+				strcmp(wait->who, WATCH_DAEMON) ? "" : ": restart it: " KUNWIND_RESTART);
 	if (size > 0 && poll(&error, 1, 0) == 1 && error.revents & POLLOUT)
 		size = (int)write(STDERR_FILENO, text, (size_t)size);
 }

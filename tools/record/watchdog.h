@@ -12,9 +12,6 @@
 #define WATCH_DAEMON	"LTTng's session daemon"
 #define WATCH_MODULE	"the module kunwind"
 
-/* For the user: ends LTTng's session daemon, and starts another one. */
-#define WATCH_RESTART	"sudo pkill -KILL -x lttng-sessiond; sudo lttng-sessiond --daemonize"
-
 /* How many times the usual limit (60 s) something may take. */
 #define WATCH_USUAL	1
 #define WATCH_DISK	5	/* LTTng writes all that is in its buffers */
