@@ -36,6 +36,22 @@ void *grown(void *array, uint32_t nr, uint32_t *cap, size_t size)
 	return needed(realloc(array, *cap * size));
 }
 
+uint32_t not_later(const void *array, uint32_t nr, size_t size, size_t offset, int64_t time)
+{
+	uint32_t low = 0, high = nr, middle;
+	int64_t at;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		memcpy(&at, (const char *)array + middle * size + offset, sizeof(at));
+		if (at <= time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 static uint64_t mix(uint64_t hash, uint64_t value)
 {
 	hash = (hash ^ value) * 0x9e3779b97f4a7c15;

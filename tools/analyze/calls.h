@@ -145,4 +145,10 @@ void *needed(void *pointer);
  */
 void *grown(void *array, uint32_t nr, uint32_t *cap, size_t size);
 
+/*
+ * Returns how many of the @nr elements of @array are not later than @time: the index of the first
+ * later one. They are sorted by an int64_t at @offset; each has @size bytes.
+ */
+uint32_t not_later(const void *array, uint32_t nr, size_t size, size_t offset, int64_t time);
+
 #endif /* KUNWIND_ANALYZE_CALLS_H */

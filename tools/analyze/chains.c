@@ -44,8 +44,8 @@ static void add(struct waits *waits, uint32_t above, const char *comm, const cha
 }
 
 /*
- * Adds a time in which a thread could run, and below it who had the processor. Returns
- * how many parts that are. Without a waiter above it, only if there was a thread.
+ * Adds a time in which a thread could run, and below it the threads that had the processor.
+ * Returns the number of these parts. Without a waiter above it, only if there was a thread.
  */
 static uint32_t add_runnable(struct waits *waits, uint32_t above, const char *comm, const struct wait *wait,
 			     int64_t from, int64_t until)

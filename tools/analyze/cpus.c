@@ -185,10 +185,11 @@ void cpus_switched(struct cpus *cpus, struct cpu *cpu, struct calls *calls, cons
 	kunwind_field_integer(kunwind_event_field(event, "next_tid"), &cpu->tid);
 	if (!cpus->keep_runs)
 		return;
-	kunwind_field_integer(kunwind_event_field(event, "prev_tid"), &previous);
-	if (!cpu->nr_runs)
+	if (!cpu->nr_runs) {
+		kunwind_field_integer(kunwind_event_field(event, "prev_tid"), &previous);
 		add_run(cpus, cpu, calls, begin, previous,
 			kunwind_field_string(kunwind_event_field(event, "prev_comm")));
+	}
 	add_run(cpus, cpu, calls, time, cpu->tid,
 		kunwind_field_string(kunwind_event_field(event, "next_comm")));
 }

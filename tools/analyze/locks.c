@@ -25,6 +25,7 @@
  * for each holder during one wait, twice that after the array has grown. A requeued
  * waiter (FUTEX_REQUEUE) counts at the address that it waited for first.
  */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -179,16 +180,8 @@ void lock_released(struct locks *locks, const struct lock_call *call, int64_t ti
 /* Returns the index of the first release after @time. */
 static uint32_t first_release(const struct lock *lock, int64_t time)
 {
-	uint32_t low = 0, high = lock->nr, middle;
-
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (lock->release[middle].time <= time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return not_later(lock->release, lock->nr, sizeof(*lock->release), offsetof(struct lock_release, time),
+			 time);
 }
 
 /* Whether the code of the innermost function is musl's. */
@@ -273,11 +266,12 @@ bool lock_entered(struct locks *locks, struct lock_call *call, const struct lock
 	    !kunwind_field_integer(kunwind_event_field(event->event, "op"), &futex.operation))
 		return false;
 	kunwind_field_integer(kunwind_event_field(event->event, "val"), &value);
-	kunwind_field_integer(kunwind_event_field(event->event, "utime"), &timeout);
 	futex.value = (uint32_t)value;
-	futex.timeout = timeout;
 	call->shared = !(futex.operation & OP_PRIVATE);
 	call->operation = operation_of(futex.operation);
+	if (call->operation == LOCK_WAIT)
+		kunwind_field_integer(kunwind_event_field(event->event, "utime"), &timeout);
+	futex.timeout = timeout;
 	lock = lock_of(locks, event->trace, event->pid, (uint64_t)address);
 	call->lock = (uint32_t)(lock - locks->lock);
 	judge(locks, call, &futex, event, wrappers, calls);

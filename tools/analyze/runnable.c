@@ -4,11 +4,12 @@
  *
  * A preempted thread is in the queue of the processor that it lost. That processor
  * is not idle as long as the thread is there. So if it becomes idle, the thread
- * has moved, and from then on those who had the processor where it ran next kept it
- * waiting. A woken thread is in the queue of the processor where it runs then.
+ * has moved, and from then on it waited for the threads on the processor where it ran next.
+ * A woken thread is in the queue of the processor where it runs then.
  *
  * Memory: 16 bytes for each name in one split, and 4 for each string of the trace.
  */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,16 +18,8 @@
 /* Returns the index of the run that a processor has at a time; UINT32_MAX: before the first one. */
 static uint32_t run_at(const struct cpu *cpu, int64_t time)
 {
-	uint32_t low = 0, high = cpu->nr_runs, middle;
-
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (cpu->run[middle].begin <= time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low - 1;
+	return not_later(cpu->run, cpu->nr_runs, sizeof(*cpu->run), offsetof(struct cpu_run, begin),
+			 time) - 1;
 }
 
 static void add(struct runnable *split, uint32_t comm, int64_t ns)
@@ -46,7 +39,10 @@ static void add(struct runnable *split, uint32_t comm, int64_t ns)
 	split->part[split->slot[comm] - 1].ns += ns;
 }
 
-/* Adds who had a processor. Returns when it became idle, or @until. @stop: end there. */
+/*
+ * Adds the threads that a processor ran. With @stop, ends when it becomes idle. Returns that
+ * time, or @until.
+ */
 static int64_t add_runs(struct runnable *split, const struct cpus *cpus, uint32_t number, int64_t from,
 			int64_t until, bool stop)
 {

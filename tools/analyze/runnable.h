@@ -10,7 +10,7 @@
 #include "cpus.h"
 
 struct runnable_part {
-	uint32_t comm;		/* string: who had the processor; cpus->idle: none; 0: not recorded */
+	uint32_t comm;		/* string: name of the thread that ran; cpus->idle: none; 0: not recorded */
 	int64_t ns;
 };
 

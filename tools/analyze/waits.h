@@ -33,7 +33,7 @@ struct wait {
  */
 struct wait_line {
 	uint32_t waiter_comm, cause;	/* strings */
-	uint32_t interrupt, comm, call;	/* strings: of the waker, or of who had the processor */
+	uint32_t interrupt, comm, call;	/* strings: of the waker, or of the thread that had the processor */
 	bool preempted, recorded;
 	uint64_t times;
 	int64_t blocked, longest;	/* until the wakeup */
