@@ -225,38 +225,32 @@ static void returns(void)
 		work->func(work);
 }
 
-/*
- * A walk cannot read the stack. Returns whether a task work was queued; runs
- * it.
- */
-static bool asks(u64 at)
+/* After a request: returns whether a task work was queued; runs it. */
+static bool accepted(void)
 {
-	bool was;
+	const bool was = heard();
 
-	kunwind_fault_in(at, 0);
-	was = heard();
 	returns();
 	return was;
+}
+
+/* A walk cannot read the stack. */
+static bool asks(u64 at)
+{
+	kunwind_fault_in(at, 0);
+	return accepted();
 }
 
 static bool asks_part(void)
 {
-	bool was;
-
 	kunwind_fault_in_part(NULL, 0x1000);
-	was = heard();
-	returns();
-	return was;
+	return accepted();
 }
 
 static bool asks_breakpoint(void)
 {
-	bool was;
-
 	kunwind_fault_in_breakpoint(7, 0x401000);
-	was = heard();
-	returns();
-	return was;
+	return accepted();
 }
 
 /*

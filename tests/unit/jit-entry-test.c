@@ -214,20 +214,17 @@ static s32 saved_rbp(const char *hex)
 	return kunwind_jit_entered(&walk, &frame, &c) && c.slot == AT(4) ? c.rbp_at : 0;
 }
 
-int main(void)
+static void test_method(void)
 {
-	u32 i;
-
-	if (!nocfi_begin())
-		return 99;
-	for (i = 0; i < ARRAY_SIZE(cases); i++)
-		test_case(&cases[i]);
 	tap_ok(decided[KUNWIND_BY_JIT_ENTRY] == 11, "the method has decided eleven cases");
 	tap_ok(saved_rbp("50 55 53 ff e0") == 16, "a routine saves rbp with its second push");
 	tap_ok(saved_rbp("48 83 ec 18 48 89 6c 24 08 ff e0") == 16, "a routine stores rbp");
 	tap_ok(saved_rbp("31 ed 50 55 53 ff e0") == KUNWIND_CODE_RBP_LOST,
 	       "a routine pushes rbp when it has another value");
 	tap_ok(saved_rbp("50 41 55 53 ff e0") == KUNWIND_CODE_RBP_LOST, "a routine saves r13, not rbp");
-	nocfi_end();
-	return tap_done();
+}
+
+int main(void)
+{
+	return nocfi_test(cases, ARRAY_SIZE(cases), test_method);
 }

@@ -36,12 +36,5 @@ static const struct nocfi_case cases[] = {
 
 int main(void)
 {
-	unsigned int i;
-
-	if (!nocfi_begin())
-		return 1;
-	for (i = 0; i < ARRAY_SIZE(cases); i++)
-		test_case(&cases[i]);
-	nocfi_end();
-	return tap_done();
+	return nocfi_test(cases, ARRAY_SIZE(cases), NULL);
 }

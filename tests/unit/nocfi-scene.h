@@ -206,4 +206,19 @@ static void nocfi_end(void)
 	free(ranges);
 }
 
+/* Tests the cases, and then what @more tests (may be NULL). Returns the exit status. */
+static inline int nocfi_test(const struct nocfi_case *cases, u32 nr, void (*more)(void))
+{
+	u32 i;
+
+	if (!nocfi_begin())
+		return 99;
+	for (i = 0; i < nr; i++)
+		test_case(&cases[i]);
+	if (more)
+		more();
+	nocfi_end();
+	return tap_done();
+}
+
 #endif /* _TEST_NOCFI_SCENE_H */

@@ -587,16 +587,15 @@ static const struct nocfi_case cases[] = {
 	  .found = { IN_F, RET_F }, .trust = { REGS, FP }, .reason = KUNWIND_NO_TABLE },
 };
 
-int main(void)
+static void test_methods(void)
 {
-	unsigned int i;
+	u32 i;
 
-	if (!nocfi_begin())
-		return 1;
-	for (i = 0; i < ARRAY_SIZE(cases); i++)
-		test_case(&cases[i]);
 	for (i = KUNWIND_BY_CFI + 1; i < KUNWIND_BY_ROW; i++)
 		tap_ok(decided[i], "method %s: decides a frame of these cases", kunwind_method_name(i));
-	nocfi_end();
-	return tap_done();
+}
+
+int main(void)
+{
+	return nocfi_test(cases, ARRAY_SIZE(cases), test_methods);
 }

@@ -63,15 +63,12 @@ static const struct nocfi_case cases[] = {
 	  .found = { FRAME }, .trust = { REGS }, .reason = KUNWIND_NO_OBJECT },
 };
 
+static void test_method(void)
+{
+	tap_ok(decided[KUNWIND_BY_JIT_FRAME] == 4, "the method has decided four cases");
+}
+
 int main(void)
 {
-	u32 i;
-
-	if (!nocfi_begin())
-		return 99;
-	for (i = 0; i < ARRAY_SIZE(cases); i++)
-		test_case(&cases[i]);
-	tap_ok(decided[KUNWIND_BY_JIT_FRAME] == 4, "the method has decided four cases");
-	nocfi_end();
-	return tap_done();
+	return nocfi_test(cases, ARRAY_SIZE(cases), test_method);
 }
