@@ -5,8 +5,9 @@
 #
 #   session_begin DIRECTORY [EVENT-OPTIONS]...
 #                              starts a session that records user stacks,
-#                              by default at all system calls
+#                              by default at all system calls. CONTEXTS: which contexts
 #   session_end                ends it
+#   reasons                    prints how many stacks ended with each reason so far
 #   start NAME COMMAND...      runs COMMAND in the background, registered, with
 #                              random addresses; $pid
 #   settle PID...              waits until all their threads stay asleep
@@ -50,13 +51,15 @@ build_progs() {
 # Contexts of a channel must be added before the session starts. The buffers are
 # large enough for a whole test, because a lost event would be one not checked.
 session_begin() {
-	local dir=$1
+	local dir=$1 context
 	shift
 	[ $# -gt 0 ] || set -- --syscall -a
 	pgrep -x lttng-sessiond >/dev/null || lttng-sessiond --daemonize >/dev/null || return 1
 	lttng -q create test --output="$dir" >/dev/null || return 1
 	lttng -q enable-channel -k all --subbuf-size=4M --num-subbuf=16 || return 1
-	lttng -q add-context -k -c all -t callstack-user -t vpid -t vtid || return 1
+	for context in ${CONTEXTS-callstack-user vpid vtid}; do
+		lttng -q add-context -k -c all -t "$context" || return 1
+	done
 	session_events "$@" || return 1
 	lttng -q start
 }
@@ -84,6 +87,8 @@ start() { # NAME COMMAND...
 	pid=$!
 	printf '%s\t%s\n' "$name" "$pid" >>"$work/programs.tsv"
 }
+
+reasons() { kunwind status --tsv | awk -F'\t' '$1 == "reason" { print $2, $3 }' | sort; }
 
 settle() { "$progs/settle" "${SETTLE:-240}" "$@"; }
 

@@ -31,8 +31,6 @@ build() {
 check "the programs are built" build
 check "the module loads" modprobe kunwind
 
-reasons() { kunwind status --tsv | awk -F'\t' '$1 == "stacks" && $2 == "tracers" { print $3, $4 }' | sort; }
-
 # ONLY="TITLE...": run only these
 # play NAME-OF-THE-EVENTS TITLE PATTERN NAMES "LETTER=FILE..." COMMAND...
 play() {

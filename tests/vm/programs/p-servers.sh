@@ -20,12 +20,9 @@ source=$here/programs/servers
 built=$here/../../build/programs/servers
 check "the module loads" modprobe kunwind
 
-# session NAME CONTEXT: like session_begin, with or without stacks
+# session CONTEXT: all system calls and context switches, with this context, or none
 session() {
-	lttng -q create test --output="$work/trace" >/dev/null &&
-	lttng -q enable-channel -k all --subbuf-size=4M --num-subbuf=16 &&
-	{ [ -z "$1" ] || lttng -q add-context -k -c all -t "$1"; } &&
-	session_events --syscall -a && session_events sched_switch && lttng -q start
+	CONTEXTS=$1 session_begin "$work/trace" --syscall -a && session_events sched_switch
 }
 
 # Prints the user and system time of COMMAND in milliseconds; its output is in $work.
@@ -38,8 +35,6 @@ addresses() { # prints the mean number of addresses of a stack
 	babeltrace2 "$work/trace" 2>"$work/babeltrace2.err" | grep -o '_callstack_user_length = [0-9]*' |
 		awk '{ sum += $3 } END { printf "%.1f", NR ? sum / NR : 0 }'
 }
-
-reasons() { kunwind status --tsv | awk -F'\t' '$1 == "reason" { print $2, $3 }' | sort; }
 
 # count_of BEFORE: prints "COMPLETE ALL" stacks since then, and names the reasons of the others.
 count_of() {
@@ -91,7 +86,6 @@ serve() {
 	rm -rf "$work/record"
 }
 
-lttng-sessiond --daemonize >/dev/null
 serve go 120 "$built/../server-go" 200
 serve go-cgo 120 "$built/../server-cgo-go" 200
 serve node 120 node "$source/server.js" 1000
