@@ -24,7 +24,7 @@
 #define _KUNWIND_CORE_H
 
 #include "kunwind_deps.h"
-#include "../uapi/kunwind.h"
+#include "../uapi/kunwind_reasons.h"
 #include "nocfi/method.h"
 
 enum {

@@ -8,6 +8,7 @@
 #include <linux/types.h>
 
 #include "../core/kunwind_core.h"
+#include "../uapi/kunwind.h"
 
 struct kunwind_object;
 struct seq_file;

@@ -11,6 +11,7 @@
 #include <linux/stddef.h>
 
 #include "../base/quota.h"
+#include "../uapi/kunwind.h"
 #include "../core/cfi/elf.h"
 #include "name.h"
 

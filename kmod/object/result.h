@@ -6,6 +6,7 @@
 #define _KUNWIND_RESULT_H
 
 #include "../core/kunwind_core.h"
+#include "../uapi/kunwind.h"
 
 struct kunwind_object;
 

@@ -6,6 +6,7 @@
 #define _KUNWIND_CALLSTACK_H
 
 #include "../space/space.h"
+#include "../uapi/kunwind.h"
 
 struct pt_regs;
 struct seq_file;

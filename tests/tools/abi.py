@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Compares stop reasons, parameters and the version in all files that repeat them.
 
-kmod/uapi/kunwind.h defines the reasons and the version. kmod/core/names.c, which
+kmod/uapi/kunwind_reasons.h defines the reasons, kunwind.h beside it the version. kmod/core/names.c, which
 the module, libkunwind and the tools contain, is compiled and called. kunwind(3),
 docs/debugging.md and the schema of kunwind-json(5) are read, and kunwind(4) for
 the parameters.
@@ -51,7 +51,8 @@ def parameters():
 
 def main():
     header = text_of("kmod/uapi/kunwind.h")
-    enum = re.search(r"enum kunwind_reason \{(.*?)\n\tKUNWIND_NR_REASONS\n\}", header, re.S).group(1)
+    enum = re.search(r"enum kunwind_reason \{(.*?)\n\tKUNWIND_NR_REASONS\n\}",
+                     text_of("kmod/uapi/kunwind_reasons.h"), re.S).group(1)
     reasons = re.findall(r"^\tKUNWIND_(\w+) = (\d+),", enum, re.M)
     names = [name.lower() for name, _ in reasons]
     check("the header has reasons", reasons)

@@ -1,0 +1,1 @@
+../../../kmod/uapi/kunwind_reasons.h
