@@ -83,7 +83,7 @@ static struct kunwind_rule kunwind_walk_attr rule_of(struct kunwind_walk *walk, 
 	barrier();	/* load the table before the bias, as in kunwind_walk_rule() */
 	/* A part that is not built has no rules, like a table that is not built. */
 	if (!table || !kunwind_pay(&walk->mem, KUNWIND_COST_LOOKUP) ||
-	    kunwind_table_find(&table, addr - range->bias, &rule) != KUNWIND_COMPLETE)
+	    kunwind_mem_find(&walk->mem, &table, addr - range->bias, &rule) != KUNWIND_COMPLETE)
 		return (struct kunwind_rule){ };
 	return rule;
 }

@@ -29,7 +29,8 @@ static __always_inline void cache_write(struct kunwind_rule_cache_entry *entry,
 
 	if (unlikely(seen & AFTER_ODD))
 		return;
-	WRITE_ONCE(entry->after, seen | AFTER_ODD);
+	if (!kunwind_cache_claim(&entry->after, seen, seen | AFTER_ODD))
+		return;
 	barrier();
 	WRITE_ONCE(entry->id, 0);
 	barrier();

@@ -57,7 +57,7 @@ kunwind_walk_rule(struct kunwind_walk *walk, u64 addr, bool exact, u64 sp,
 			return KUNWIND_NO_RULE;
 		addr -= range->bias;
 		*table = found;
-		reason = kunwind_table_find(table, addr, rule);
+		reason = kunwind_mem_find(&walk->mem, table, addr, rule);
 	} else {
 		reason = READ_ONCE(range->reason);
 	}
@@ -76,7 +76,7 @@ kunwind_walk_rule(struct kunwind_walk *walk, u64 addr, bool exact, u64 sp,
 	if (kind == KUNWIND_RULE_NONE && (exact || walk->i386)) {
 		struct kunwind_rule beside;
 
-		reason = kunwind_table_find(&found, exact ? addr - 1 : addr + 1, &beside);
+		reason = kunwind_mem_find(&walk->mem, &found, exact ? addr - 1 : addr + 1, &beside);
 		if (unlikely(reason != KUNWIND_COMPLETE))
 			return reason;
 		/* A trampoline has a full rule. A short one would be cached for this address. */

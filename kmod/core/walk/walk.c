@@ -98,7 +98,7 @@ static noinline u64 kunwind_walk_attr first_address(struct kunwind_walk *walk)
 }
 
 /* rbp is in state->bp, and not still on the stack: no user stack is in the upper half. */
-#define NO_SLOT		(1ULL << 63)
+#define NO_SLOT		KUNWIND_STRETCH_NO_SLOT
 
 /*
  * No entry of the cache has this id, because ids are counted from 1. 0 cannot
@@ -503,16 +503,32 @@ closed:
 	return STEP_END;
 }
 
+/* Stores the address at state->next, in a walk in stretches with what struct kunwind_stretch has. */
+static __always_inline void store(struct walk_state *state, u64 address, const bool stretches)
+{
+	if (stretches) {
+		state->next[KUNWIND_STRETCH_SP] = state->sp;
+		state->next[KUNWIND_STRETCH_LOOKED_UP] = state->addr;
+	}
+	*state->next++ = address;
+}
+
 /* Stores the first address and opens the window. False: the stack cannot be read. */
-static __always_inline bool start(struct kunwind_walk *walk, struct walk_state *state, bool noted)
+static __always_inline bool start(struct kunwind_walk *walk, struct walk_state *state, bool noted,
+				  struct kunwind_stretch *const stretch)
 {
 	state->key = state->id;
-	walk->lower_nr = 0;
+	if (stretch) {
+		state->addr = stretch->addr;
+		state->bp_at = stretch->bp_at;
+	} else {
+		walk->lower_nr = 0;
+	}
 	if (noted) {
 		kunwind_replay_begin(walk);
 		state->rbp = walk->replay->rbp;
 	}
-	*state->next++ = state->addr;
+	store(state, stretch ? walk->regs.r[KUNWIND_RA] : state->addr, stretch);
 	/* No user stack is in the upper half. In the lower, sp plus a rule's offset cannot wrap. */
 	return likely((s64)state->sp >= 0) &&
 	       (likely(kunwind_mem_begin(&walk->mem, state->sp)) ||
@@ -528,18 +544,20 @@ static __always_inline bool start(struct kunwind_walk *walk, struct walk_state *
 	((u64 *)((u64)state.next + beside + offsetof(struct kunwind_replay, what)))
 
 /*
- * Compiled twice, so that a walk without a note does not pay for one. A return
+ * Compiled twice, so that a walk without a note does not pay for one; in
+ * libkunwind-unwind a third time, for walks in stretches (@stretch: walk.h). A return
  * address is stored before it is checked: an address that the cache has is
  * valid, others are checked in miss_step(), or here if there is no more room.
  */
-static __always_inline enum kunwind_reason walk_by(struct kunwind_walk *walk, const bool noted)
+static __always_inline enum kunwind_reason walk_by(struct kunwind_walk *walk, const bool noted,
+						   struct kunwind_stretch *const stretch)
 {
 	const u64 beside = (u64)walk->replay - (u64)walk->addresses;
 	struct kunwind_rule_cache *const cache = walk->cache;
 	struct slow_step slow kunwind_unset;
 	struct walk_state state = {
 		.next = walk->addresses,
-		.last = walk->addresses + walk->capacity,
+		.last = walk->addresses + walk->capacity - !!stretch,
 		.addr = walk->regs.r[KUNWIND_RA],
 		.sp = walk->regs.r[KUNWIND_RSP],
 		.bp = walk->regs.r[KUNWIND_RBP],
@@ -552,7 +570,7 @@ static __always_inline enum kunwind_reason walk_by(struct kunwind_walk *walk, co
 	enum step step;
 	u64 after;
 
-	if (!start(walk, &state, noted)) {
+	if (!start(walk, &state, noted, stretch)) {
 		walk->count = 1;
 		return KUNWIND_UNREADABLE;
 	}
@@ -581,9 +599,17 @@ static __always_inline enum kunwind_reason walk_by(struct kunwind_walk *walk, co
 			state.zero = !state.ra;
 			break;
 		}
-		*state.next++ = state.ra;
+		store(&state, state.ra, stretch);
 	}
 	walk->count = state.next - walk->addresses;
+	if (stretch) {
+		stretch->addr = state.addr;
+		stretch->bp_at = state.bp_at;
+		walk->regs.r[KUNWIND_RA] = state.ra;
+		walk->regs.r[KUNWIND_RSP] = state.cfa;
+		walk->regs.r[KUNWIND_RBP] = state.bp;
+		walk->regs.valid = state.valid | KUNWIND_REG(KUNWIND_RA);
+	}
 	if (noted && state.notable && state.reason == KUNWIND_COMPLETE)
 		kunwind_replay_end(walk, state.rbp, state.id, state.zero);
 	return state.reason;
@@ -591,12 +617,12 @@ static __always_inline enum kunwind_reason walk_by(struct kunwind_walk *walk, co
 
 static noinline enum kunwind_reason kunwind_walk_attr walk_noted(struct kunwind_walk *walk)
 {
-	return walk_by(walk, true);
+	return walk_by(walk, true, NULL);
 }
 
 static noinline enum kunwind_reason kunwind_walk_attr walk_plain(struct kunwind_walk *walk)
 {
-	return walk_by(walk, false);
+	return walk_by(walk, false, NULL);
 }
 
 enum kunwind_reason kunwind_walk_attr kunwind_walk(struct kunwind_walk *walk)

@@ -9,6 +9,29 @@
 #include "../kunwind_core.h"
 
 /*
+ * A walk in stretches, for callers outside the kernel (libkunwind/unwind/stretch.c):
+ * walk->addresses is stretch->address, and walk->capacity KUNWIND_STRETCH + 1. A stretch
+ * has at most KUNWIND_STRETCH addresses. If the walk ends with
+ * KUNWIND_BUFFER_FULL, walk->regs and the first two members are those of the
+ * next frame, with which the next stretch begins. walk->trust, of KUNWIND_STRETCH + 1
+ * bytes, has the trust of that frame at the end.
+ * @addr: address to look up: the frame's, or one less after a call
+ * @bp_at: where the frame's rbp is saved, or KUNWIND_STRETCH_NO_SLOT: it is in the registers
+ * @sp: stack pointer of each frame
+ * @looked_up: @addr of each frame. The frame is exact if it equals its address
+ */
+#define KUNWIND_STRETCH		48
+#define KUNWIND_STRETCH_SP	KUNWIND_STRETCH		/* distances from address[], words */
+#define KUNWIND_STRETCH_LOOKED_UP	(2 * KUNWIND_STRETCH)
+#define KUNWIND_STRETCH_NO_SLOT	(1ULL << 63)
+struct kunwind_stretch {
+	u64 addr, bp_at;
+	unsigned long address[KUNWIND_STRETCH];
+	u64 sp[KUNWIND_STRETCH];
+	u64 looked_up[KUNWIND_STRETCH];
+};
+
+/*
  * Finds the rule for an address by its range and table, without the cache. Any
  * context; no window may be open.
  * @exact: @addr is the address itself, not the return address minus one

@@ -46,6 +46,15 @@
  */
 #define kunwind_index(i, nr)	array_index_nospec(i, nr)
 
+/*
+ * Writes @new to *@word, an entry's sequence number in the cache of rules. Only code
+ * on this CPU uses the cache (rule_cache.c). True: the caller may write the entry.
+ */
+#define kunwind_cache_claim(word, old, new)	({ WRITE_ONCE(*(word), new); true; })
+
+/* Finds a rule in a table for the walk with this reader. */
+#define kunwind_mem_find(mem, table, addr, rule)	kunwind_table_find(table, addr, rule)
+
 static inline void *kunwind_alloc(size_t size)
 {
 	void *p = kvzalloc(size, KUNWIND_GFP_CHARGED);

@@ -1,31 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kunwind_deps.h (the stepper's twin) - libkunwind's twin with another reader:
- * walks read the memory of a stopped process
- *
- * The functions of libkunwind's reader get other names here.
+ * kunwind_deps.h (the stepper's twin) - a reader for walks of a stopped
+ * process's memory
  */
 #ifndef _STEPS_DEPS_H
 #define _STEPS_DEPS_H
 
-#define kunwind_mem		kunwind_mem_own
-#define kunwind_mem_begin	kunwind_mem_own_begin
-#define kunwind_mem_end		kunwind_mem_own_end
-#define kunwind_mem_original	kunwind_mem_own_original
-#define kunwind_mem_return	kunwind_mem_own_return
-#define kunwind_mem_space	kunwind_mem_own_space
-#define kunwind_mem_fs		kunwind_mem_own_fs
-#define kunwind_mem_handler	kunwind_mem_own_handler
-#include "../../../libkunwind/deps/kunwind_deps.h"
-#undef kunwind_mem
-#undef kunwind_mem_begin
-#undef kunwind_mem_end
-#undef kunwind_mem_original
-#undef kunwind_mem_return
-#undef kunwind_mem_space
-#undef kunwind_mem_fs
-#undef kunwind_mem_handler
-#undef kunwind_mem_read
+#include "../../../libkunwind/deps/kunwind_base.h"
+
+#define kunwind_cache_claim(word, old, new)		({ WRITE_ONCE(*(word), new); true; })
+#define kunwind_mem_find(mem, table, addr, rule)	kunwind_table_find(table, addr, rule)
 
 struct memory;
 
