@@ -19,8 +19,9 @@
  * into account.
  *
  * Memory: 48 bytes for each mapping reported or read from /proc; 32 for each
- * that is mapped in a process that was looked up, or in an ancestor of one. A
- * state dump that repeats known mappings costs nothing.
+ * that is mapped in a process that was looked up, or in an ancestor of one. 32 to 64 for
+ * each mapping of a process with many, if addresses without a mapping are looked up.
+ * A state dump that repeats known mappings costs nothing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,7 @@
 
 #define NR_BUCKETS	4096
 #define MAX_BACK	4096
+#define FEW		64	/* entries that are searched one by one */
 
 enum kind { MAP, UNMAP, EXEC, FORK, EXIT };
 
@@ -55,6 +57,13 @@ struct map_process {
 	bool contradicted;		/* a mapping contradicts an older one: events were lost */
 	struct kunwind_maps_range *now;	/* by start, disjoint */
 	size_t nr_now, cap_now;
+	struct hull *hull;		/* for look_ahead() */
+	size_t nr_hulled;		/* entries that it is of */
+};
+
+/* Addresses between which all entries of a node are; of an exec, fork or exit: all addresses. */
+struct hull {
+	uint64_t start, end;
 };
 
 struct kunwind_maps {
@@ -79,6 +88,7 @@ void kunwind_maps_free(struct kunwind_maps *maps)
 			next = p->next;
 			free(p->history);
 			free(p->now);
+			free(p->hull);
 			free(p);
 		}
 	}
@@ -363,15 +373,72 @@ static void check(const struct kunwind_maps *maps, struct map_process *p)
 	p->checked = p->nr_history;
 }
 
-static const struct kunwind_maps_range *look_ahead(const struct map_process *p, uint64_t addr)
+/* Returns whether an entry is of @addr, or ends the program. */
+static bool is_next(const struct map_entry *entry, uint64_t addr)
 {
-	size_t i;
+	return entry->kind > UNMAP || (entry->map.start <= addr && addr < entry->map.end);
+}
 
-	for (i = p->at; i < p->nr_history && p->history[i].kind <= UNMAP; i++) {
-		if (p->history[i].map.start <= addr && addr < p->history[i].map.end)
-			return p->history[i].kind == MAP ? &p->history[i].map : NULL;
+/* Makes the tree of hulls: node 1 is the root, those of the entries begin at nr_hulled rounded up. */
+static size_t hulls_of(struct map_process *p)
+{
+	size_t leaves = 1, i;
+
+	while (leaves < p->nr_history)
+		leaves *= 2;
+	if (p->nr_hulled == p->nr_history)
+		return leaves;
+	free(p->hull);
+	p->nr_hulled = 0;
+	p->hull = calloc(leaves * 2, sizeof(*p->hull));
+	if (!p->hull)
+		return 0;
+	for (i = 0; i < p->nr_history; i++)
+		p->hull[leaves + i] = p->history[i].kind > UNMAP ? (struct hull){ 0, UINT64_MAX } :
+				      (struct hull){ p->history[i].map.start, p->history[i].map.end };
+	for (i = leaves - 1; i; i--) {
+		const struct hull *a = &p->hull[i * 2], *b = a + 1;
+
+		p->hull[i] = !b->end ? *a : (struct hull){ a->start < b->start ? a->start : b->start,
+							   a->end > b->end ? a->end : b->end };
 	}
-	return NULL;
+	p->nr_hulled = p->nr_history;
+	return leaves;
+}
+
+/*
+ * Returns the first entry from @i on that is of @addr or ends the program, or nr_history. Nodes of
+ * the tree whose addresses are others are skipped as a whole.
+ */
+static size_t next_entry(struct map_process *p, size_t i, uint64_t addr)
+{
+	size_t leaves = p->nr_history - i > FEW ? hulls_of(p) : 0, node = leaves + i;
+
+	if (!leaves) {
+		while (i < p->nr_history && !is_next(&p->history[i], addr))
+			i++;
+		return i;
+	}
+	for (;;) {
+		if (p->hull[node].start <= addr && addr < p->hull[node].end) {
+			if (node >= leaves)
+				return node - leaves;
+			node *= 2;
+			continue;
+		}
+		while (node & 1)	/* it is the last one of its parent */
+			node /= 2;
+		if (!node)
+			return p->nr_history;
+		node++;
+	}
+}
+
+static const struct kunwind_maps_range *look_ahead(struct map_process *p, uint64_t addr)
+{
+	size_t i = next_entry(p, p->at, addr);
+
+	return i < p->nr_history && p->history[i].kind == MAP ? &p->history[i].map : NULL;
 }
 
 const struct kunwind_maps_range *kunwind_maps_find(struct kunwind_maps *maps, int pid,

@@ -502,6 +502,62 @@ static bool other_bias(struct kunwind_symbolizer *symbolizer)
 	return ok;
 }
 
+static unsigned int next_random(unsigned int *seed)
+{
+	return *seed = *seed * 1103515245 + 12345, *seed >> 16;
+}
+
+/*
+ * Look-ups before most of the entries of a process: what comes first of the address,
+ * up to the next exec. Compared with a search of all entries, one by one.
+ */
+static bool long_ahead(struct kunwind_symbolizer *symbolizer)
+{
+	enum { NR = 700, ADDRESSES = 200 };
+	struct { enum what what; uint64_t start, end; } entry[NR];
+	unsigned int seed = 1, i, k, wrong = 0;
+	uint64_t at;
+
+	for (i = 0; i < 200; i++) {
+		struct kunwind_maps *maps = kunwind_maps_new();
+
+		for (k = 0; k < NR; k++) {
+			struct kunwind_maps_range range = {
+				.start = 16 * (1 + next_random(&seed) % ADDRESSES), .bias = k,
+				.object = kunwind_symbolizer_object(symbolizer, "a", "", 0) };
+
+			range.end = range.start + 16 * (1 + next_random(&seed) % 3);
+			entry[k].what = next_random(&seed) % 2 ? MAP : UNMAP;
+			if (!(next_random(&seed) % 300))
+				entry[k].what = EXEC;
+			entry[k].start = range.start;
+			entry[k].end = range.end;
+			if (entry[k].what == MAP)
+				kunwind_maps_map(maps, 1, 10 + k, &range);
+			else if (entry[k].what == UNMAP)
+				kunwind_maps_unmap(maps, 1, 10 + k, range.start, range.end);
+			else
+				kunwind_maps_exec(maps, 1, 10 + k);
+		}
+		for (at = 0; at < 16 * (ADDRESSES + 6); at += 8) {
+			const struct kunwind_maps_range *found = kunwind_maps_find(maps, 1, at, 0);
+
+			for (k = 0; k < NR && entry[k].what != EXEC; k++) {
+				if (entry[k].start <= at && at < entry[k].end)
+					break;
+			}
+			if (k < NR && entry[k].what == MAP)
+				wrong += !found || found->bias != k;
+			else
+				wrong += found != NULL;
+		}
+		kunwind_maps_free(maps);
+	}
+	if (wrong)
+		printf("# %u of %u wrong\n", wrong, i * 2 * (ADDRESSES + 6));
+	return !wrong;
+}
+
 /* Two processes with one vpid map different parts of one file at the same addresses. */
 static bool one_vpid(struct kunwind_symbolizer *symbolizer)
 {
@@ -563,6 +619,10 @@ int main(void)
 	failed += !ok;
 	ok = other_bias(symbolizer);
 	printf("%sok %zu - maps: a file mapped again from another offset replaces the mapping\n",
+	       ok ? "" : "not ", ++nr);
+	failed += !ok;
+	ok = long_ahead(symbolizer);
+	printf("%sok %zu - maps: before all entries: the first one of an address, before an exec, is found\n",
 	       ok ? "" : "not ", ++nr);
 	failed += !ok;
 	ok = one_vpid(symbolizer);

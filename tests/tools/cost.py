@@ -6,6 +6,7 @@ A preloaded library counts calls of libc, and the kernel the peak of the memory,
 not depend on the speed of the machine.
 """
 
+import json
 import os
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import tempfile
 
 import ctf
 import tap
-from tap import check
+from tap import check, same
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 KUNWIND = os.path.join(HERE, "../../tools/build/kunwind")
@@ -118,6 +119,49 @@ def descriptors(name, children):
     return written(trace, name)
 
 
+def chains(name, pool, rounds, names):
+    """Writes a trace in which threads of a pool wait for a dispatcher, which itself waits @rounds times for a timer thread."""
+    trace, now = ctf.Trace(), 1000
+    dispatcher, timer = (100, 101, "dispatch"), (100, 102, "timer")
+    threads = [(100, 1000 + i, "w%d" % i if names else "worker") for i in range(pool)]
+
+    def switch(thread, state, to):
+        trace.add(now, "sched_switch", thread, [BIAS], ctf.SWITCH, [thread[1], state, to])
+
+    def wake(thread, tid):
+        trace.add(now, "sched_waking", thread, [BIAS], ctf.WAKING, ["x", tid])
+    for thread in threads:
+        trace.add(now, "syscall_entry_futex", thread, [BIAS], ctf.FUTEX, [0x1000, 128, 0])
+        switch(thread, 1, 0)
+        now += 10
+    for _ in range(rounds):
+        switch(dispatcher, 1, 102)
+        now += 100
+        wake(timer, 101)
+        now += 100
+        switch(timer, 1, 101)
+        now += 100
+        wake(dispatcher, 102)
+        now += 100
+    for thread in threads:
+        wake(dispatcher, thread[1])
+        switch((0, 0, "swapper/0"), 0, thread[1])
+        now += 10
+    return written(trace, name)
+
+
+def followed(trace):
+    """Returns the parts of the chain of the first thread of the pool."""
+    done = subprocess.run([KUNWIND, "waits", "--all", "--json", trace], capture_output=True, text=True, check=True)
+    (chain,) = [chain for chain in json.loads(done.stdout)["chains"] if chain["name"] == "w0: futex"]
+
+    def flat(parts, above=""):
+        for part in parts:
+            yield above + part["name"], part["ns"]
+            yield from flat(part["parts"], above + part["name"] + ";")
+    return dict(flat(chain["parts"]))
+
+
 def linear(what, small, large, times, unit=1):
     """@unit: differences below it are no growth."""
     check(what, large <= small * times + unit, "%d, then %d" % (small, large))
@@ -140,6 +184,13 @@ def main():
         linear("show: the memory does not grow with definitions of one id", few[2], many[2], 1, 2048)
         few, many = (run("report", "--all", "--by", "file", descriptors("fd-%d" % number, number)) for number in (1, 20))
         linear("report: a large descriptor takes at most 100 KB for each child process", few[2], many[2], 1, 2000)
+        for names in (False, True):
+            few, many = (run("waits", "--all", chains("chains-%d-%d" % (pool, names), pool, 2000, names)) for pool in (20, 200))
+            linear("waits: ten times as many waits%s for a thread that has 2,000 waits: no ten times as many comparisons" %
+                   (" by threads of other names" if names else ""), few[1], many[1], 2)
+        same("waits: a wait for a thread with 9,000 waits is followed to its end", followed(chains("chain", 1, 9000, True)),
+             {"dispatch: no recorded system call": 900000, "dispatch: no recorded system call;timer: on the CPU": 900000,
+              "dispatch: runnable": 900000, "dispatch: runnable;[not recorded]": 900000, "dispatch: on the CPU": 1800010})
         none = run("report", "--all", "--by", "file", calls("no-files", 10))
         linear("report: a large descriptor takes at most 1 MB", none[2], few[2], 1, 1024)
     tap.finish()

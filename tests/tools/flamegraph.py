@@ -145,7 +145,7 @@ def test_narrow(work):
     trace = ctf.Trace()
     for number in range(1, 1001):
         trace.add(number, "tick", (number, number, "app%d" % number), [0x1234])
-    directory, page = os.path.join(work, "narrow"), os.path.join(work, "narrow.html")
+    directory, page = os.path.join(work, "least"), os.path.join(work, "narrow.html")
     trace.write(directory)
     run("flamegraph", "-o", page, directory)
     if browser():
@@ -271,6 +271,39 @@ def test_base_locks(work, program, symbols, build_id):
              if key.endswith(";futex")}, {path: "600 ns, 100.00 %; base: 400 ns, 100.00 %; change: +0.00 points"})
 
 
+def test_least(work):
+    """Frames that are too narrow to be seen."""
+    trace = ctf.Trace()
+    for i in range(30000):
+        trace.add(1000 + i * 10, "tick%d" % (0 if i % 100 else i), (100, 100, "app"), [0x1000])
+    directory = os.path.join(work, "least")
+    trace.write(directory, packets=10)
+
+    def data(*options):
+        page = os.path.join(work, "narrow.html")
+        run("flamegraph", "--all", "-o", page, *options, directory)
+        with open(page) as file:
+            return json.loads(re.search(r'id="data">(.*?)</script>', file.read(), re.S)[1])
+
+    def paths(page):
+        found = {}
+        for i, own in enumerate(page["weights"][0]["self"]):
+            path = []
+            node = i
+            while node:
+                path.insert(0, page["frames"][page["frame"][node]][0])
+                node = page["parent"][node]
+            if own:
+                found[";".join(path)] = own
+        return found
+
+    drawn, whole = paths(data()), paths(data("--least", "0"))
+    above = "app;[stack ends here];[unknown];"
+    same("least: narrow frames are one frame below their caller", drawn, {above + "tick0": 29701, above + "[narrow frames]": 299})
+    same("least: 0: all frames", (len(whole), sum(whole.values()), whole[above + "tick100"]), (300, 30000, 1))
+    run("flamegraph", "-o", os.path.join(work, "none.html"), "--least", "1x", directory, status=2)
+
+
 def main():
     tap.suite = "flamegraph"
     with tempfile.TemporaryDirectory() as work:
@@ -278,6 +311,7 @@ def main():
         trace = analyze.make_trace(work, program, symbols, build_id)
         test_flamegraph(trace, work)
         test_narrow(work)
+        test_least(work)
         test_bottom_up(trace, work)
         test_base(trace, work, program, symbols, build_id)
         test_base_locks(work, program, symbols, build_id)

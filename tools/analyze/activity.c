@@ -13,8 +13,7 @@ static int64_t later(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* Returns the index after the thread's last wait that begins before @time. */
-static uint32_t waits_before(const struct waits *waits, uint32_t thread, int64_t time)
+uint32_t waits_before(const struct waits *waits, uint32_t thread, int64_t time)
 {
 	uint32_t low = 0, high = waits->nr, middle;
 

@@ -17,6 +17,9 @@ struct activity {
 	int64_t from, until;		/* not empty */
 };
 
+/* Returns the index after the thread's last wait that begins before @time. The waits must be sorted. */
+uint32_t waits_before(const struct waits *waits, uint32_t thread, int64_t time);
+
 /*
  * Calls take() for all parts of a time of a thread, the latest one first, until it
  * returns false. The waits must be sorted.

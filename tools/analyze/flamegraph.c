@@ -9,7 +9,7 @@
  * With --base, the tree is that of both traces (flamegraph_base.c), and each weight
  * has a second array for the base.
  *
- * "<" in the data is written as \u003c, so that no name can end the script
+ * json_out.c writes "<" in the data as \u003c, so that no name can end the script
  * element that holds the data.
  */
 #include <errno.h>
@@ -21,6 +21,7 @@
 
 #include "analyze.h"
 #include "flamegraph_base.h"
+#include "json_out.h"
 #include "tool.h"
 
 static const char usage[] =
@@ -40,6 +41,7 @@ static const char usage[] =
 	"                       the outermost ones call; the page can be switched\n"
 	"      --base TRACE     compare with this trace: frames are red if their share of the\n"
 	"                       whole has grown, and blue if it has shrunk\n"
+	"      --least PERCENT  leave out frames with a smaller share of each weight (0.01); 0: none\n"
 	"  -t, --title TEXT\n"
 	ANALYZE_USAGE
 	"  -h, --help\n"
@@ -54,6 +56,7 @@ struct flamegraph {
 	struct samples base;	/* of --base */
 	struct merged merged;	/* both trees */
 	const char *path, *title;
+	double least;		/* share of the narrowest frame */
 	char *base_path;
 	bool bottom_up;
 	int weight;		/* enum weight, or -1 */
@@ -66,18 +69,7 @@ __asm__(".section .rodata\n"
 	".previous\n");
 extern const char page_template[] __attribute__((__visibility__("hidden")));
 
-/* ------------------------------------------------------------ text */
-
-/* For text inside a script element. */
-static void put_escaped(FILE *file, const char *text)
-{
-	for (; *text; text++) {
-		if (*text == '<')
-			fputs("\\u003c", file);
-		else
-			putc(*text, file);
-	}
-}
+/* ------------------------------------------------------------ the data */
 
 static void put_html(FILE *file, const char *text)
 {
@@ -89,44 +81,10 @@ static void put_html(FILE *file, const char *text)
 	}
 }
 
-/* ------------------------------------------------------------ the data */
-
 /* Returns the tree of calls to draw. */
-static const struct calls *tree_of(const struct flamegraph *graph)
+static struct calls *tree_of(struct flamegraph *graph)
 {
 	return graph->base_path ? &graph->merged.calls : &graph->samples.calls;
-}
-
-static json_t *column(const struct calls *calls, enum weight weight)
-{
-	json_t *array = needed(json_array());
-	uint32_t i;
-
-	for (i = 0; i < calls->nr_nodes; i++)
-		analyze_append(array, json_integer(calls->node[i].self[weight]));
-	return array;
-}
-
-static json_t *base_column(const struct merged *merged, enum weight weight)
-{
-	json_t *array = needed(json_array());
-	uint32_t i;
-
-	for (i = 0; i < merged->calls.nr_nodes; i++)
-		analyze_append(array, json_integer(merged->base[i].weight[weight]));
-	return array;
-}
-
-/* Returns whether any stack has this weight. */
-static bool has(const struct calls *calls, enum weight weight)
-{
-	uint32_t i;
-
-	for (i = 0; i < calls->nr_nodes; i++) {
-		if (calls->node[i].self[weight])
-			return true;
-	}
-	return false;
 }
 
 static const char *unit(const struct samples *samples, enum weight weight)
@@ -134,60 +92,60 @@ static const char *unit(const struct samples *samples, enum weight weight)
 	return weight == WEIGHT_EVENTS ? "event" : weight == WEIGHT_CPU && samples->cycles ? "cycle" : "ns";
 }
 
-static json_t *weights(const struct flamegraph *graph)
+static void put_weight(struct json_out *out, struct flamegraph *graph, enum weight weight)
 {
-	json_t *array = needed(json_array()), *object;
-	int w;
-
-	for (w = 0; w < NR_WEIGHTS; w++) {
-		enum weight weight = (enum weight)w;
-
-		if (!has(&graph->samples.calls, weight) && !has(&graph->base.calls, weight))
-			continue;
-		object = needed(json_object());
-		analyze_set(object, "name", json_string(analyze_weight_name(weight)));
-		analyze_set(object, "title", json_string(analyze_weight_title(weight)));
-		analyze_set(object, "unit", json_string(unit(&graph->samples, weight)));
-		analyze_set(object, "self", column(tree_of(graph), weight));
-		if (graph->base_path) {
-			analyze_set(object, "base_unit", json_string(unit(&graph->base, weight)));
-			analyze_set(object, "base", base_column(&graph->merged, weight));
-		}
-		analyze_append(array, object);
-	}
-	return array;
-}
-
-static void add_tree(const struct calls *calls, json_t *data)
-{
-	json_t *frames = needed(json_array()), *parent = needed(json_array());
-	json_t *frame = needed(json_array()), *one;
+	const struct calls *calls = tree_of(graph);
 	uint32_t i;
 
-	for (i = 0; i < calls->nr_frames; i++) {
-		one = needed(json_array());
-		analyze_append(one, json_string(calls->string[calls->frame[i].name]));
-		analyze_append(one, json_string(calls->string[calls->frame[i].object]));
-		analyze_append(one, json_integer(calls->frame[i].kernel ? PAGE_KERNEL :
-									    (int)calls->frame[i].kind));
-		analyze_append(frames, one);
+	if (!calls_weight(&graph->samples.calls, weight) && !calls_weight(&graph->base.calls, weight))
+		return;
+	json_open(out, NULL, '{');
+	json_text(out, "name", analyze_weight_name(weight));
+	json_text(out, "title", analyze_weight_title(weight));
+	json_text(out, "unit", unit(&graph->samples, weight));
+	json_open(out, "self", '[');
+	for (i = 0; i < calls->nr_nodes; i++)
+		json_int(out, NULL, calls->node[i].self[weight]);
+	json_close(out, ']');
+	if (graph->base_path) {
+		json_text(out, "base_unit", unit(&graph->base, weight));
+		json_open(out, "base", '[');
+		for (i = 0; i < calls->nr_nodes; i++)
+			json_int(out, NULL, graph->merged.base[i].weight[weight]);
+		json_close(out, ']');
 	}
-	for (i = 0; i < calls->nr_nodes; i++) {
-		analyze_append(parent, json_integer(calls->node[i].parent));
-		analyze_append(frame, json_integer(i == CALLS_ROOT ? -1 : (int64_t)calls->node[i].frame));
-	}
-	analyze_set(data, "frames", frames);
-	analyze_set(data, "parent", parent);
-	analyze_set(data, "frame", frame);
+	json_close(out, '}');
 }
 
-/* Returns a line below the title. */
-static json_t *about(const struct samples *samples)
+static void put_tree(struct json_out *out, const struct calls *calls)
+{
+	uint32_t i;
+
+	json_open(out, "frames", '[');
+	for (i = 0; i < calls->nr_frames; i++) {
+		json_open(out, NULL, '[');
+		json_text(out, NULL, calls->string[calls->frame[i].name]);
+		json_text(out, NULL, calls->string[calls->frame[i].object]);
+		json_int(out, NULL, calls->frame[i].kernel ? PAGE_KERNEL : (int)calls->frame[i].kind);
+		json_close(out, ']');
+	}
+	json_close(out, ']');
+	json_open(out, "parent", '[');
+	for (i = 0; i < calls->nr_nodes; i++)
+		json_int(out, NULL, calls->node[i].parent);
+	json_close(out, ']');
+	json_open(out, "frame", '[');
+	for (i = 0; i < calls->nr_nodes; i++)
+		json_int(out, NULL, i == CALLS_ROOT ? -1 : (int64_t)calls->node[i].frame);
+	json_close(out, ']');
+}
+
+/* Writes a line below the title. */
+static void put_about(struct json_out *out, const char *key, const struct samples *samples)
 {
 	time_t seconds = (time_t)(samples->begin / 1000000000);
 	char date[64] = "";
 	struct tm tm;
-	json_t *line;
 	char *text;
 
 	if (samples->begin >= 0 && localtime_r(&seconds, &tm))
@@ -198,37 +156,37 @@ static json_t *about(const struct samples *samples)
 		     (unsigned long long)samples->with_stack, (unsigned long long)samples->complete,
 		     (unsigned long long)samples->lost) < 0)
 		text = NULL;
-	line = needed(json_string(needed(text)));
+	json_text(out, key, needed(text));
 	free(text);
-	return line;
 }
 
-static char *data_text(const struct flamegraph *graph)
+static void put_data(struct flamegraph *graph, FILE *file)
 {
-	const struct samples *samples = &graph->samples;
-	enum weight weight = samples_weight(samples, graph->weight);
-	json_t *data = needed(json_object());
-	char *text;
+	const enum weight shown = samples_weight(&graph->samples, graph->weight);
+	struct json_out out = { .file = file };
+	int weight;
 
-	analyze_set(data, "title", json_string(graph->title));
-	analyze_set(data, "about", about(samples));
-	analyze_set(data, "base", graph->base_path ? about(&graph->base) : json_null());
-	analyze_set(data, "weight", json_string(analyze_weight_name(weight)));
-	analyze_set(data, "view", json_string(graph->bottom_up ? "bottom-up" : "top-down"));
-	analyze_set(data, "weights", weights(graph));
-	add_tree(tree_of(graph), data);
-	text = needed(json_dumps(data, JSON_COMPACT));
-	json_decref(data);
-	return text;
+	json_open(&out, NULL, '{');
+	json_text(&out, "title", graph->title);
+	put_about(&out, "about", &graph->samples);
+	if (graph->base_path)
+		put_about(&out, "base", &graph->base);
+	json_text(&out, "weight", analyze_weight_name(shown));
+	json_text(&out, "view", graph->bottom_up ? "bottom-up" : "top-down");
+	json_open(&out, "weights", '[');
+	for (weight = 0; weight < NR_WEIGHTS; weight++)
+		put_weight(&out, graph, (enum weight)weight);
+	json_close(&out, ']');
+	put_tree(&out, tree_of(graph));
+	json_close(&out, '}');
 }
 
 /* ------------------------------------------------------------ the command */
 
 /* Writes the page; replaces the marks @@DATA@@ and @@TITLE@@. */
-static void write_page(const struct flamegraph *graph, FILE *file)
+static void write_page(struct flamegraph *graph, FILE *file)
 {
 	static const char data_mark[] = "DATA@@", title_mark[] = "TITLE@@";
-	char *data = data_text(graph);
 	const char *page = page_template, *mark;
 
 	while ((mark = strstr(page, "@@"))) {
@@ -236,29 +194,30 @@ static void write_page(const struct flamegraph *graph, FILE *file)
 		page = mark + 2;
 		if (!strncmp(page, data_mark, strlen(data_mark))) {
 			page += strlen(data_mark);
-			put_escaped(file, data);
+			put_data(graph, file);
 		} else if (!strncmp(page, title_mark, strlen(title_mark))) {
 			page += strlen(title_mark);
 			put_html(file, graph->title);
 		}
 	}
 	fputs(page, file);
-	free(data);
 }
 
 /* Returns 0: go on; 1: help was printed; -1: wrong usage, after a message. */
 static int parse(struct flamegraph *graph, int argc, char **argv)
 {
-	enum { BASE = 256, BOTTOM_UP };
+	enum { BASE = 256, BOTTOM_UP, LEAST };
 	static const struct option options[] = {
 		ANALYZE_LONG_OPTIONS,
 		{ "base", required_argument, NULL, BASE },
 		{ "bottom-up", no_argument, NULL, BOTTOM_UP },
+		{ "least", required_argument, NULL, LEAST },
 		{ "output", required_argument, NULL, 'o' },
 		{ "title", required_argument, NULL, 't' },
 		{ "weight", required_argument, NULL, 'w' },
 		{ NULL, 0, NULL, 0 },
 	};
+	char *end;
 	int c;
 
 	while ((c = getopt_long(argc, argv, KUNWIND_SHORT_OPTIONS "o:t:w:", options, NULL)) != -1) {
@@ -275,6 +234,13 @@ static int parse(struct flamegraph *graph, int argc, char **argv)
 			break;
 		case BOTTOM_UP:
 			graph->bottom_up = true;
+			break;
+		case LEAST:
+			graph->least = strtod(optarg, &end) / 100;
+			if (end == optarg || *end || !(graph->least >= 0 && graph->least <= 1)) {
+				kunwind_tool_error("--least takes a number of percent, not: %s", optarg);
+				return -1;
+			}
 			break;
 		case 'o':
 			graph->path = optarg;
@@ -329,7 +295,7 @@ static bool has_weight(const struct flamegraph *graph)
 
 int analyze_flamegraph(int argc, char **argv)
 {
-	struct flamegraph graph = { .weight = -1, .title = "Flame graph" };
+	struct flamegraph graph = { .weight = -1, .title = "Flame graph", .least = 1e-4 };
 	struct outfile output;
 	int parsed, status = TOOL_FAILED;
 	bool ok;
@@ -350,8 +316,10 @@ int analyze_flamegraph(int argc, char **argv)
 		     samples_read(&graph.samples, argv + optind, argc - optind, NULL, NULL) &&
 		     analyze_remarks(&graph.samples) &&
 		     read_base(&graph) && has_weight(&graph);
-		if (ok)
+		if (ok) {
+			leave_out_narrow(tree_of(&graph), graph.merged.base, graph.least);
 			write_page(&graph, output.file);
+		}
 		status = outfile_close(&output, ok);
 	}
 	merged_free(&graph.merged);

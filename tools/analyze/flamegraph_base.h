@@ -16,6 +16,12 @@ struct merged {
 /* Merges the trees of a trace and of its base. Ends the program if out of memory. */
 void merge_base(struct merged *merged, const struct calls *trace, const struct calls *base);
 
+/*
+ * Replaces frames whose share of each weight, with all below them, is less than @least, by one for
+ * each caller. @base: of merge_base(); NULL: there is no base. Nothing can be added afterwards.
+ */
+void leave_out_narrow(struct calls *calls, struct calls_total *base, double least);
+
 void merged_free(struct merged *merged);
 
 #endif /* KUNWIND_ANALYZE_FLAMEGRAPH_BASE_H */

@@ -10,6 +10,10 @@ static void quote(FILE *file, const char *text)
 {
 	putc('"', file);
 	for (; *text; text++) {
+		if (*text == '<') {	/* in a page, it could end the script that holds the text */
+			fputs("\\u003c", file);
+			continue;
+		}
 		if (*text == '"' || *text == '\\')
 			putc('\\', file);
 		putc(*text, file);

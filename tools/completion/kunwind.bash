@@ -65,7 +65,7 @@ _kunwind() {
 	waits)
 		mapfile -t COMPREPLY < <(compgen -W "$events $filters --duration $names --depth --skip --top --json" -- "$cur"; compgen -d -- "$cur") ;;
 	flamegraph)
-		mapfile -t COMPREPLY < <(compgen -W "$events $filters --duration $names --output --weight --title --bottom-up --base" -- "$cur"; compgen -d -- "$cur") ;;
+		mapfile -t COMPREPLY < <(compgen -W "$events $filters --duration $names --output --weight --title --bottom-up --base --least" -- "$cur"; compgen -d -- "$cur") ;;
 	export)
 		words="--folded --speedscope --firefox --perfetto --pprof --ctf $events $filters --duration $names --output --weight"
 		mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur"; compgen -d -- "$cur") ;;

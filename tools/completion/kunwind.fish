@@ -100,6 +100,7 @@ complete -c kunwind -n '__kunwind_is flamegraph export' -s o -l output -r -F -d 
 complete -c kunwind -n '__kunwind_is flamegraph export' -s w -l weight -x -a 'events blocked off-cpu lock cpu' -d 'Weight'
 complete -c kunwind -n '__kunwind_is flamegraph' -s t -l title -x -d 'Title'
 complete -c kunwind -n '__kunwind_is flamegraph' -l bottom-up -d 'Callers below their functions'
+complete -c kunwind -n '__kunwind_is flamegraph' -l least -x -d 'Narrowest frame, in percent'
 complete -c kunwind -n '__kunwind_is flamegraph' -l base -x -a '(__fish_complete_directories)' -d 'Compare with this trace'
 complete -c kunwind -n '__kunwind_is export' -l folded -d 'A line for each stack'
 complete -c kunwind -n '__kunwind_is export' -l speedscope -d 'For speedscope'

@@ -4,25 +4,54 @@
  *
  * A length in a trace may be any number, and libbabeltrace2 trusts it: the library
  * fails with SIGSEGV, fails an assertion, or takes memory without end. So this
- * process may have half of the machine's memory, and a fatal signal inside the
- * library becomes a message and status 1. Failures of other code keep their signal.
+ * process may have PER_BYTE times the size of the traces and LEAST, at most half of the
+ * machine's memory, and a fatal signal inside the library becomes a message and
+ * status 1. Failures of other code keep their signal.
  */
+#include <fts.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "at_end.h"
 #include "guard.h"
 #include "tool.h"
 
-void kunwind_guard_memory(void)
-{
-	const rlim_t most = (rlim_t)sysconf(_SC_PHYS_PAGES) / 2 * (rlim_t)sysconf(_SC_PAGESIZE);
-	struct rlimit limit;
+#define LEAST		(512ull << 20)
+#define PER_BYTE	64
 
-	if (getrlimit(RLIMIT_DATA, &limit) || limit.rlim_cur <= most)
+static uint64_t size_of(char *const *paths)
+{
+	FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);
+	uint64_t size = 0;
+	FTSENT *entry;
+
+	while (fts && (entry = fts_read(fts)))
+		size += entry->fts_info == FTS_F ? (uint64_t)entry->fts_statp->st_size : 0;
+	if (fts)
+		fts_close(fts);
+	return size;
+}
+
+void kunwind_guard_memory(char *const *paths, int nr)
+{
+	static struct rlimit before;
+	static uint64_t size;
+	const uint64_t half = (uint64_t)sysconf(_SC_PHYS_PAGES) / 2 * (uint64_t)sysconf(_SC_PAGESIZE);
+	struct rlimit limit;
+	int i;
+
+	for (i = 0; i < nr; i++)
+		size += size_of((char *[]){ paths[i], NULL });
+	if (!before.rlim_max && getrlimit(RLIMIT_DATA, &before))
 		return;
-	limit.rlim_cur = most;
+	limit = before;
+	if (limit.rlim_cur > half)
+		limit.rlim_cur = half;
+	if (size < half / PER_BYTE && limit.rlim_cur > LEAST + size * PER_BYTE)
+		limit.rlim_cur = LEAST + size * PER_BYTE;
 	setrlimit(RLIMIT_DATA, &limit);
 }
 

@@ -5,8 +5,8 @@
 #ifndef KUNWIND_GUARD_H
 #define KUNWIND_GUARD_H
 
-/* Limits the memory of this process. To call once, before a trace is opened. */
-void kunwind_guard_memory(void);
+/* Limits the memory of this process, before these traces are opened. */
+void kunwind_guard_memory(char *const *paths, int nr);
 
 /* Stand around calls of the library. They do not nest. */
 void kunwind_guard_enter(void);

@@ -245,7 +245,7 @@ struct kunwind_trace *kunwind_trace_open(char *const *paths, int nr_paths)
 		kunwind_tool_error("out of memory");
 		return NULL;
 	}
-	kunwind_guard_memory();
+	kunwind_guard_memory(paths, nr_paths);
 	kunwind_guard_enter();
 	if (bt_plugin_find("ctf", true, true, true, true, true, &trace->ctf) ||
 	    bt_plugin_find("utils", true, true, true, true, true, &trace->utils)) {
