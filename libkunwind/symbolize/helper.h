@@ -25,8 +25,11 @@ int kunwind_fetch(const char *kind, const char *build_id);
 /* Opens files for the library until the socket is closed. Returns an exit status. */
 int kunwind_serve_files(void);
 
-/* Call this before kunwind_sandbox_enter(): it opens libstdc++. */
-void kunwind_serve_init(void);
+/* Call this before kunwind_sandbox_enter(): it may open a library. */
+void kunwind_demangle_init(void);
+
+/* Returns a name as its language writes it; NULL: it is no such name. The caller frees it. */
+char *kunwind_demangled(const char *name);
 
 /*
  * Carries out one request, and closes its descriptors or keeps them. The answer

@@ -20,6 +20,7 @@
 
 #include "helper_elf.h"
 #include "helper_go.h"
+#include "helper_plt.h"
 
 #define SIZED	16u		/* in a rank: a function, not a label */
 
@@ -42,7 +43,8 @@ struct kunwind_helper_elf {
 	const char *starts;	/* NULL: there is none; belongs to libelf */
 	uint64_t starts_base;
 	size_t nr_starts;
-	bool go_read;
+	bool go_read, plt_read;
+	struct kunwind_plt *plt;	/* NULL: there is none */
 	struct kunwind_go_table *go;	/* NULL: there is none */
 };
 
@@ -294,6 +296,7 @@ void kunwind_elf_close(struct kunwind_helper_elf *elf)
 	free(elf->sym);
 	free(elf->reach);
 	kunwind_go_table_free(elf->go);
+	kunwind_plt_free(elf->plt);
 	dwfl_end(elf->dwfl);
 	if (elf->debug_fd >= 0)
 		close(elf->debug_fd);
@@ -331,6 +334,17 @@ const char *kunwind_elf_symbol(const struct kunwind_helper_elf *elf, uint64_t ad
 		}
 	}
 	return NULL;
+}
+
+const char *kunwind_elf_stub(struct kunwind_helper_elf *elf, uint64_t addr, uint64_t *start)
+{
+	GElf_Addr bias;
+	Elf *main = dwfl_module_getelf(elf->module, &bias);
+
+	if (!elf->plt_read)
+		elf->plt = main ? kunwind_plt_new(main) : NULL;
+	elf->plt_read = true;
+	return elf->plt ? kunwind_plt_name(elf->plt, addr, start) : NULL;
 }
 
 unsigned int kunwind_elf_go(struct kunwind_helper_elf *elf, uint64_t addr,

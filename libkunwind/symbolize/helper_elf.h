@@ -49,6 +49,9 @@ bool kunwind_elf_vaddr(const struct kunwind_helper_elf *elf, uint64_t offset, ui
 const char *kunwind_elf_symbol(const struct kunwind_helper_elf *elf, uint64_t addr, uint64_t *start,
 			       bool *label);
 
+/* The same for the stubs of .plt, which have no symbols: "memcmp@plt"; valid until the next call. */
+const char *kunwind_elf_stub(struct kunwind_helper_elf *elf, uint64_t addr, uint64_t *start);
+
 /* As kunwind_dwarf_functions(), from the table of Go's linker (helper_go.h). */
 unsigned int kunwind_elf_go(struct kunwind_helper_elf *elf, uint64_t addr,
 			    struct kunwind_dwarf_function *function, unsigned int max);

@@ -36,7 +36,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	signal(SIGINT, SIG_IGN);	/* ^C is for the viewer, which closes the socket */
-	kunwind_serve_init();
+	kunwind_demangle_init();
 	failed = kunwind_sandbox_enter((unsigned int)atoi(argv[1]));
 	if (failed) {
 		fprintf(stderr, "kunwind-symbolize-helper: cannot set %s\n", failed);

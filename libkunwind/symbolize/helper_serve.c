@@ -2,16 +2,13 @@
 /*
  * helper_serve.c - objects by number, and the answers about them
  *
- * C++ names are demangled by __cxa_demangle() of libstdc++, which is opened at
- * run time: the build needs no C++. Names stay mangled if it is not installed.
- *
  * Memory: that of helper_elf.c and helper_dwarf.c for each object, until the
  * library closes the object.
  */
-#include <dlfcn.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwelf.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,22 +32,12 @@ struct object {
 };
 
 static struct object objects[NR_OBJECTS];
-static char *(*demangle)(const char *name, char *buf, size_t *len, int *status);
 
 /* An answer under construction. */
 struct writer {
 	struct wire_reply *reply;
 	char *at, *end;
 };
-
-void kunwind_serve_init(void)
-{
-	void *libstdcxx = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
-
-	if (libstdcxx)
-		demangle = (char *(*)(const char *, char *, size_t *, int *))
-			dlsym(libstdcxx, "__cxa_demangle");
-}
 
 static void close_object(struct object *object)
 {
@@ -179,23 +166,27 @@ static uint32_t put_string(struct writer *to, const char *text, size_t max)
 
 /*
  * Returns @raw without the version that a static symbol table appends
- * ("open@@GLIBC_2.2.5"), demangled if possible. The caller frees it. NULL: no
- * name.
+ * ("open@@GLIBC_2.2.5"), demangled if possible; "@plt" stays. The caller frees it.
+ * NULL: no name.
  */
 static char *readable_name(const char *raw)
 {
 	const char *version = raw && *raw ? strchr(raw + 1, '@') : NULL;
-	char *plain, *name = NULL;
-	int status;
+	char *plain, *name, *stub;
 
 	if (!raw)
 		return NULL;
 	plain = version ? strndup(raw, (size_t)(version - raw)) : strdup(raw);
-	if (plain && demangle && plain[0] == '_' && plain[1] == 'Z')
-		name = demangle(plain, NULL, NULL, &status);
-	if (!name)
-		return plain;
+	name = plain ? kunwind_demangled(plain) : NULL;
+	if (!name) {
+		name = plain;
+		plain = NULL;
+	}
 	free(plain);
+	if (name && version && !strcmp(version, "@plt") && asprintf(&stub, "%s@plt", name) > 0) {
+		free(name);
+		name = stub;
+	}
 	return name;
 }
 
@@ -289,6 +280,10 @@ static void resolve(struct object *object, uint64_t addr, bool exact, struct wri
 	if (wants_split(dwarf, at, to))
 		return;
 	raw = kunwind_elf_symbol(object->elf, at, &start, &label);
+	if (!raw) {
+		raw = kunwind_elf_stub(object->elf, at, &start);
+		label = true;
+	}
 	nr = dwarf ? kunwind_dwarf_functions(dwarf, at, function, WIRE_FUNCTIONS + 1) : 0;
 	if (!nr) {
 		nr = kunwind_elf_go(object->elf, at, function,

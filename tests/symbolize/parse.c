@@ -49,7 +49,7 @@ int main(int argc, char **argv)
 
 	if (argc < 2)
 		return 1;
-	kunwind_serve_init();
+	kunwind_demangle_init();
 	ask(request, open(argv[1], O_RDONLY), -1);
 	request.type = WIRE_OPEN;
 	if (ask(request, open(argv[1], O_RDONLY), argc > 2 && *argv[2] ? open(argv[2], O_RDONLY) : -1) ==

@@ -64,6 +64,16 @@ in_lines() {
 		NF == 1 { flush(); address = $1; next }
 		{ if (line != "") all = all "|" name " " line; name = $1; line = $2 } END { flush() }'
 }
+# The other programs print the return types of templates before their names.
+same='function same(ours, theirs, a, b, n, i) {
+		n = split(ours, a, "|")
+		if (split(theirs, b, "|") != n)
+			return 0
+		for (i = 1; i <= n; i++)
+			if (a[i] != b[i] && substr(b[i], length(b[i]) - length(a[i])) != " " a[i])
+				return 0
+		return 1 }
+'
 compare_lines() { # OBJECT TEXT LEAST-INLINED
 	local inlined
 	# Leaves out the padding between functions, for which eu-addr2line prints
@@ -76,11 +86,11 @@ compare_lines() { # OBJECT TEXT LEAST-INLINED
 	theirs addr2line "$1" | in_lines >"$work/binutils"
 	# If two inlined functions claim an address, eu-addr2line and addr2line
 	# differ, and both are right.
-	is "$(paste -d '\n' "$work/ours" "$work/eu" "$work/binutils" | awk '
+	is "$(paste -d '\n' "$work/ours" "$work/eu" "$work/binutils" | awk "$same"'
 		NR % 3 == 1 { ours = $0 } NR % 3 == 2 { eu = $0 }
-		NR % 3 == 0 && ours != eu && ours != $0 { print ours; print eu; print $0 }' | head -n 12)" "" \
+		NR % 3 == 0 && !same(ours, eu) && !same(ours, $0) { print ours; print eu; print $0 }' | head -n 12)" "" \
 		"$2: inlined functions and lines equal those of eu-addr2line or addr2line"
-	differ=$(diff "$work/ours" "$work/eu" | grep -c '^<')
+	differ=$(paste -d '\n' "$work/ours" "$work/eu" | awk "$same"'NR % 2 { ours = $0; next } !same(ours, $0)' | wc -l)
 	is "$([ "$differ" -le $(($(wc -l <"$work/ours") / 50)) ] && echo few)" few "$2: at most 2 % of the answers differ from eu-addr2line ($differ)"
 	inlined=$(grep -c '|.*|' "$work/ours")
 	is "$([ "$inlined" -ge "$3" ] && echo many)" many "$2: at least $3 addresses are in inlined functions ($inlined)"
@@ -113,8 +123,8 @@ id=$(build_id "$work/names")
 compare_lines "$work/names" "a C++ program" 1000
 address=0x$(nm "$work/names" | awk '/5twiceI?.*l/ { print $1; exit }')
 name() { echo "$address" | "$symbolize" "$@" 2>/dev/null | cut -f 2 | tail -n 1; }
-twice="long (anonymous namespace)::inner::twice<long>(long)"
-is "$(name "$work/names" "$id")" "$twice" "a C++ name is demangled"
+twice="(anonymous namespace)::inner::twice<long>(long)"
+is "$(name "$work/names" "$id")" "$twice" "a C++ name is demangled, without the return type"
 
 # A stripped object: each place where its debug information may be. $full is the
 # answer of the whole object.

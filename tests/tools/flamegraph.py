@@ -145,7 +145,7 @@ def test_narrow(work):
     trace = ctf.Trace()
     for number in range(1, 1001):
         trace.add(number, "tick", (number, number, "app%d" % number), [0x1234])
-    directory, page = os.path.join(work, "least"), os.path.join(work, "narrow.html")
+    directory, page = os.path.join(work, "narrow"), os.path.join(work, "narrow.html")
     trace.write(directory)
     run("flamegraph", "-o", page, directory)
     if browser():
