@@ -116,7 +116,20 @@ static noinline bool kunwind_walk_attr step_by_code(struct kunwind_walk *walk, b
 	return true;
 }
 
-enum kunwind_reason kunwind_walk_attr kunwind_walk_i386(struct kunwind_walk *walk)
+/* Stores the address of the frame in walk->regs, and in a stretch its place. */
+static __always_inline void store(struct kunwind_walk *walk, struct kunwind_stretch *const stretch,
+				  u64 address, u64 addr)
+{
+	if (stretch) {
+		stretch->sp[walk->count] = walk->regs.r[KUNWIND_RSP];
+		stretch->looked_up[walk->count] = addr;
+	}
+	walk->addresses[walk->count++] = address;
+}
+
+/* Compiled a second time in libkunwind-unwind, for walks in stretches (@stretch: walk.h). */
+static __always_inline enum kunwind_reason walk_by(struct kunwind_walk *walk,
+						   struct kunwind_stretch *const stretch)
 {
 	struct kunwind_regs *regs = &walk->regs;
 	const struct kunwind_table *table;
@@ -136,8 +149,8 @@ enum kunwind_reason kunwind_walk_attr kunwind_walk_i386(struct kunwind_walk *wal
 		return KUNWIND_REG_UNKNOWN;
 	for (i = 0; i < KUNWIND_NR_REGS; i++)
 		regs->r[i] = (u32)regs->r[i];
-	addr = regs->r[KUNWIND_RA];
-	walk->addresses[walk->count++] = addr;
+	addr = stretch ? stretch->addr : regs->r[KUNWIND_RA];
+	store(walk, stretch, regs->r[KUNWIND_RA], addr);
 
 	for (;;) {
 		ip = regs->r[KUNWIND_RA];
@@ -180,7 +193,16 @@ enum kunwind_reason kunwind_walk_attr kunwind_walk_i386(struct kunwind_walk *wal
 			if (walk->trust)
 				walk->trust[walk->count] = KUNWIND_TRUST_CODE;
 		}
-		walk->addresses[walk->count++] = regs->r[KUNWIND_RA];
 		addr = regs->r[KUNWIND_RA] - !signal;
+		if (stretch && walk->count == walk->capacity - 1) {
+			stretch->addr = addr;
+			return KUNWIND_BUFFER_FULL;
+		}
+		store(walk, stretch, regs->r[KUNWIND_RA], addr);
 	}
+}
+
+enum kunwind_reason kunwind_walk_attr kunwind_walk_i386(struct kunwind_walk *walk)
+{
+	return walk_by(walk, NULL);
 }

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+/*
+ * tables.c - build whole tables, at once or in a thread
+ *
+ * As in the module (builder.c): CFI of .eh_frame and .debug_frame, Go's table, rows from
+ * code. The file gives all of them; if the file is not the one that is loaded, or cannot
+ * be read, the image in memory gives .eh_frame. A table is published in the ranges of its
+ * object while walks use them.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "internal.h"
+#include "rows/unwind_info.h"
+
+static bool stopped(void *data)
+{
+	return READ_ONCE(((struct kunwind_unwinder *)data)->stop);
+}
+
+static int file_read(void *file, u64 off, void *buf, size_t len)
+{
+	return pread(*(int *)file, buf, len, off) == (ssize_t)len ? 0 : -1;
+}
+
+/* Whether the file @b has the same segments and build-id as the image in memory, @a. */
+static bool same_file(const struct kunwind_elf *a, const struct kunwind_elf *b)
+{
+	return a->nr_loads == b->nr_loads && a->build_id_len == b->build_id_len &&
+	       a->entry == b->entry && (!a->eh_addr || a->eh_addr == b->eh_addr) &&
+	       !memcmp(a->load, b->load, a->nr_loads * sizeof(a->load[0])) &&
+	       !memcmp(a->build_id, b->build_id, a->build_id_len);
+}
+
+/* The table of what was read. Frees @data. */
+static struct kunwind_table *table_of(struct kunwind_unwinder *unwinder, struct kunwind_elf *elf,
+				      u8 *data, u32 keep, size_t limit)
+{
+	struct kunwind_section sections[2];
+	struct kunwind_table *table = NULL;
+
+	kunwind_elf_sections(elf, data, data + elf->eh_size, sections);
+	if (kunwind_table_build(&sections[0], keep, limit, stopped, unwinder, &table))
+		table = NULL;
+	free(data);
+	return table;
+}
+
+static struct kunwind_table *from_file(struct kunwind_unwinder *unwinder, int fd,
+				       const struct kunwind_elf *loaded, size_t limit,
+				       struct kunwind_elf *elf)
+{
+	struct kunwind_code_gaps *gaps = NULL;
+	enum kunwind_build_error err;
+	struct stat st;
+	u8 *data;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) ||
+	    kunwind_unwind_info_find(file_read, &fd, st.st_size, elf) ||
+	    (loaded && !same_file(loaded, elf)) || elf->eh_size > limit || elf->debug_size > limit)
+		return NULL;
+	data = malloc(elf->eh_size + elf->debug_size + 1);
+	if (!data)
+		return NULL;
+	err = kunwind_unwind_info_read(file_read, &fd, elf, data);
+	if (!err)
+		err = kunwind_unwind_info_read_code(file_read, &fd, elf, data, NULL, stopped,
+						    unwinder, &gaps);
+	if (!err)
+		err = kunwind_unwind_info_add_rows(elf, gaps, NULL, stopped, unwinder, &data);
+	if (err) {
+		free(data);
+		return NULL;
+	}
+	return table_of(unwinder, elf, data, 0, limit);
+}
+
+/* The .eh_frame of the image. @keep: the vDSO's table follows all registers (builder.c). */
+static struct kunwind_table *from_image(struct kunwind_unwinder *unwinder,
+					const struct unwind_object *object, u32 keep, size_t limit)
+{
+	struct kunwind_elf elf = object->elf;
+	pid_t pid = 0;
+	u8 *data;
+
+	if (!elf.eh_size || elf.eh_size > limit)
+		return NULL;
+	data = malloc(elf.eh_size);
+	if (!data)
+		return NULL;
+	if (!unwind_copy(object->bias + elf.eh_addr, data, elf.eh_size, &pid)) {
+		free(data);
+		return NULL;
+	}
+	elf.debug_size = 0;
+	return table_of(unwinder, &elf, data, keep, limit);
+}
+
+static struct kunwind_table *build(struct kunwind_unwinder *unwinder, struct unwind_object *object,
+				   size_t limit)
+{
+	struct kunwind_table *table = NULL;
+	struct kunwind_elf elf;
+	int fd;
+
+	if (!object->own) {
+		if (object->fd < 0)
+			return NULL;
+		table = from_file(unwinder, object->fd, NULL, limit, &elf);
+		return table;
+	}
+	fd = object->path ? open(object->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) : -1;
+	if (fd >= 0) {
+		table = from_file(unwinder, fd, &object->elf, limit, &elf);
+		close(fd);
+	}
+	return table ?: from_image(unwinder, object, object->path ? 0 : KUNWIND_SAVED_REGS, limit);
+}
+
+/* Publishes the table of the object in the snapshot's ranges. */
+static void publish(struct unwind_snapshot *snapshot, const struct unwind_object *object)
+{
+	u32 i;
+
+	for (i = 0; i < snapshot->ranges.nr; i++)
+		if (snapshot->info[i].object == object && snapshot->info[i].biased)
+			__atomic_store_n(&snapshot->ranges.range[i].table, object->table, __ATOMIC_RELEASE);
+}
+
+/*
+ * Returns an object of the snapshot whose table was not tried, and keeps it; or NULL.
+ * @all: not only objects that have CFI, but no .eh_frame_hdr
+ */
+static struct unwind_object *next_object(struct kunwind_unwinder *unwinder, bool all)
+{
+	struct unwind_snapshot *snapshot = unwinder->snapshot;
+	u32 i;
+
+	for (i = 0; i < snapshot->ranges.nr; i++) {
+		struct unwind_object *object = snapshot->info[i].object;
+
+		if (object && !object->tried && (all || object->needs_table)) {
+			object->tried = true;
+			object->uses++;
+			return object;
+		}
+	}
+	return NULL;
+}
+
+/* The lock is held, except while a table is built. */
+void unwind_tables_build(struct kunwind_unwinder *unwinder, bool all)
+{
+	struct unwind_object *object;
+	struct kunwind_table *table;
+	size_t limit;
+
+	while (!unwinder->stop && (object = next_object(unwinder, all))) {
+		limit = unwinder->memory;
+		pthread_mutex_unlock(&unwinder->lock);
+		table = build(unwinder, object, limit);
+		pthread_mutex_lock(&unwinder->lock);
+		object->uses--;
+		if (!table)
+			continue;
+		object->table = table;
+		unwinder->memory -= min(table->bytes, (u64)unwinder->memory);
+		publish(unwinder->snapshot, object);
+	}
+}
+
+static void *run(void *data)
+{
+	struct kunwind_unwinder *unwinder = data;
+
+	pthread_mutex_lock(&unwinder->lock);
+	while (!unwinder->stop) {
+		unwind_tables_build(unwinder, true);
+		if (!unwinder->stop)
+			pthread_cond_wait(&unwinder->wake, &unwinder->lock);
+	}
+	pthread_mutex_unlock(&unwinder->lock);
+	return NULL;
+}
+
+/* The program's signals are for its own threads. */
+bool unwind_tables_start(struct kunwind_unwinder *unwinder)
+{
+	sigset_t all, old;
+
+	sigfillset(&all);
+	if (pthread_sigmask(SIG_SETMASK, &all, &old))
+		return false;
+	unwinder->has_thread = !pthread_create(&unwinder->thread, NULL, run, unwinder);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return unwinder->has_thread;
+}
+
+void unwind_tables_stop(struct kunwind_unwinder *unwinder)
+{
+	pthread_mutex_lock(&unwinder->lock);
+	WRITE_ONCE(unwinder->stop, true);
+	pthread_cond_signal(&unwinder->wake);
+	pthread_mutex_unlock(&unwinder->lock);
+	if (unwinder->has_thread)
+		pthread_join(unwinder->thread, NULL);
+}
