@@ -44,6 +44,7 @@
 #include "object/object_cache.h"
 #include "process/fatal_signal.h"
 #include "process/process.h"
+#include "process/process_memory.h"
 #include "sample/sampler.h"
 #include "space/space.h"
 #include "status.h"
@@ -105,9 +106,12 @@ static int __init kunwind_init(void)
 	if (err)
 		goto out_space;
 	kunwind_fault_in_init();
-	err = kunwind_system_wide_init();
+	err = kunwind_process_memory_init();
 	if (err)
 		goto out_fault_in;
+	err = kunwind_system_wide_init();
+	if (err)
+		goto out_memory;
 	kunwind_stack_event_init();
 	kunwind_slow_syscall_init();
 	kunwind_fatal_signal_init();
@@ -124,9 +128,12 @@ static int __init kunwind_init(void)
 
 out_hooks:
 	kunwind_system_wide_exit();
+	kunwind_process_memory_exit();
 	let_go();	/* includes kunwind_space_exit() */
 	kunwind_callstack_exit();
 	goto out_builder;
+out_memory:
+	kunwind_process_memory_exit();
 out_fault_in:
 	kunwind_fault_in_exit();
 	kunwind_callstack_exit();
@@ -148,6 +155,7 @@ out_stack_event:
 static void __exit kunwind_exit(void)
 {
 	kunwind_system_wide_exit();
+	kunwind_process_memory_exit();
 	kunwind_device_exit();
 	let_go();
 	kunwind_callstack_exit();

@@ -21,12 +21,10 @@
  *	has ended. It takes at most about a tenth of a CPU for any number.
  * While "enabled" is N (the kill switch), the work item only waits.
  *
- * A process may end while the work item reads its mappings. Unmapping its
- * memory may wait for a file system, so another work item does this for each
- * such process: at most ENDED_MAX at a time, each with a worker of its own. A
- * user may have at most as many of these as are free. Other processes of a user
- * who has that many are registered, but their mappings are not read; the work
- * item tries them again. Until then, a process reads its mappings itself when
+ * A process may end while the work item reads its mappings (process_memory.c).
+ * If the memory of a process cannot be kept, because too many of its user's
+ * processes are ending, it is registered, but its mappings are not read; the
+ * work item tries it again. Until then, a process reads its mappings itself when
  * it maps code.
  *
  * After the switch, the ioctl waits until the processes are registered and
@@ -52,9 +50,7 @@
 #include <linux/pid.h>
 #include <linux/printk.h>
 #include <linux/rcupdate.h>
-#include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
-#include <linux/sched/task.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/sysfs.h>
@@ -64,14 +60,13 @@
 #include "system_wide.h"
 #include "../base/enabled.h"
 #include "../base/param.h"
-#include "../base/quota.h"
 #include "process.h"
+#include "process_memory.h"
 #include "../space/space.h"
 
 #define DELAY_MIN	(1 + HZ / 100)	/* between two tries of a process, jiffies */
 #define DELAY_LONG	(HZ / 5)	/* from this delay on, the ioctl does not wait any more */
 #define DELAY_MAX	HZ
-#define ENDED_MAX	64		/* work items that unmap the memory of ended processes */
 
 /* Held while system_wide is switched. The holder waits for nothing. */
 static DEFINE_MUTEX(system_wide_lock);
@@ -89,20 +84,6 @@ static struct pid **waiting;
 static unsigned int nr_waiting;
 static unsigned long delay;
 static u32 nr_listed;			/* nr_asked when the list was made */
-
-/* Made for each read: unmaps the memory if the process ends meanwhile. */
-struct ended {
-	struct work_struct work;
-	struct mm_struct *mm;		/* with the last reference (mmput()) */
-	/*
-	 * Of the user who is charged; NULL: nobody is; ERR_PTR(): no share
-	 * left.
-	 */
-	struct kunwind_quota *quota;
-};
-
-static struct workqueue_struct *unmappers;
-static atomic_t nr_ended;		/* such work items that are queued or run */
 
 /* nr_asked of the last pass after which the ioctl need not wait. */
 static u32 nr_adopted;
@@ -148,107 +129,16 @@ static bool list_processes(void)
 	}
 }
 
-static unsigned int free_unmaps(void)
-{
-	int nr = atomic_read(&nr_ended);
-
-	return nr < ENDED_MAX ? ENDED_MAX - nr : 0;
-}
-
-/*
- * Returns the process's mm with a reference (mmdrop()), or NULL: it has ended.
- * Its leader may end before its threads. *@quota: of the user who is charged
- * for a work item that unmaps the memory (NULL: nobody is), or ERR_PTR(): no
- * such work item may be queued.
- */
-static struct mm_struct *mm_of(struct pid *pid, struct kunwind_quota **quota)
-{
-	struct task_struct *leader, *t;
-	struct mm_struct *mm = NULL;
-	unsigned int free = free_unmaps();
-
-	rcu_read_lock();
-	leader = pid_task(pid, PIDTYPE_TGID);
-	if (leader)
-		for_each_thread(leader, t) {
-			task_lock(t);
-			mm = t->mm;
-			if (mm)
-				mmgrab(mm);
-			task_unlock(t);
-			if (!mm)
-				continue;
-			*quota = free ? kunwind_quota_add_share(t, KUNWIND_SHARE_UNMAP, free) :
-					ERR_PTR(-ENOSPC);
-			break;
-		}
-	rcu_read_unlock();
-	return mm;
-}
-
-static void free_ended(struct ended *ended)
-{
-	if (!IS_ERR(ended->quota))
-		kunwind_quota_remove_share(ended->quota, KUNWIND_SHARE_UNMAP);
-	kfree(ended);
-}
-
-static void unmap(struct work_struct *work)
-{
-	struct ended *ended = container_of(work, struct ended, work);
-
-	mmput(ended->mm);
-	free_ended(ended);
-	atomic_dec(&nr_ended);
-	/* kunwind_system_wide_exit() drains the workqueue after this. */
-	module_put(THIS_MODULE);
-}
-
-/*
- * Drops a reference to the memory, and takes over @ended. Dropping the last
- * reference unmaps the memory, which may wait for file systems. Therefore the
- * work item in @ended drops it, not this work item or the kernel's own
- * workqueue.
- */
-static void put_mm(struct mm_struct *mm, struct ended *ended)
-{
-	if (atomic_add_unless(&mm->mm_users, -1, 1)) {
-		free_ended(ended);
-	} else if (try_module_get(THIS_MODULE)) {
-		ended->mm = mm;
-		INIT_WORK(&ended->work, unmap);
-		atomic_inc(&nr_ended);
-		queue_work(unmappers, &ended->work);
-	} else {
-		/* At unload: this is the last process that is read. */
-		free_ended(ended);
-		mmput_async(mm);
-	}
-}
-
 /* Registers and reads a process. False: it has to be tried again. */
 static bool adopt(struct pid *pid)
 {
-	struct ended *ended;
-	struct mm_struct *mm;
-	bool read;
+	struct kunwind_process_memory *memory = kunwind_process_memory_get(pid);
 	int err;
 
-	ended = kzalloc(sizeof(*ended), GFP_KERNEL | __GFP_NOWARN);
-	if (!ended)
-		return false;
-	mm = mm_of(pid, &ended->quota);
-	if (!mm) {
-		kfree(ended);
-		return true;
-	}
-	read = !IS_ERR(ended->quota) && mmget_not_zero(mm);
-	err = kunwind_process_adopt(mm, pid, read);
-	if (read)
-		put_mm(mm, ended);
-	else
-		free_ended(ended);
-	mmdrop(mm);
+	if (IS_ERR(memory))
+		return PTR_ERR(memory) == -ESRCH;
+	err = kunwind_process_adopt(memory->mm, pid, memory->kept);
+	kunwind_process_memory_put(memory);
 	/* Other errors are not tried again; a refused record is counted. */
 	return err != -EAGAIN;
 }
@@ -380,14 +270,7 @@ static int param_get(char *to)
 int kunwind_system_wide_init(void)
 {
 	adopters = alloc_workqueue("kunwind_system_wide", WQ_UNBOUND, 0);
-	if (!adopters)
-		return -ENOMEM;
-	/* At most ENDED_MAX items are queued. From 6.9 on, the nodes divide this limit. */
-	unmappers = alloc_workqueue("kunwind_unmap", WQ_UNBOUND, WQ_UNBOUND_MAX_ACTIVE);
-	if (unmappers)
-		return 0;
-	destroy_workqueue(adopters);
-	return -ENOMEM;
+	return adopters ? 0 : -ENOMEM;
 }
 
 void kunwind_system_wide_start(void)
@@ -409,8 +292,6 @@ void kunwind_system_wide_exit(void)
 	mutex_unlock(&system_wide_lock);
 	cancel_delayed_work_sync(&adopter);
 	destroy_workqueue(adopters);
-	/* Each work holds the module: only last instructions can run. */
-	destroy_workqueue(unmappers);
 	forget_waiting();
 }
 

@@ -9,7 +9,7 @@
 
 struct seq_file;
 
-/* Makes the workqueues. 0 or -ENOMEM. */
+/* Makes the workqueue. 0 or -ENOMEM. */
 int kunwind_system_wide_init(void);
 /*
  * Switches on if the module was loaded with system_wide=1. The last call of the

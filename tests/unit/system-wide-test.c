@@ -62,6 +62,7 @@ static bool kunwind_enabled;
 static bool kunwind_allowed(void) { return kunwind_enabled; }
 
 #include "../../kmod/base/quota.c"
+#include "../../kmod/process/process_memory.c"
 #include "../../kmod/process/system_wide.c"
 
 /* --------------------------- functions of other files that these files call */
@@ -170,6 +171,7 @@ static void begin(void)
 	wanted = false;
 	system_wide_on = whole = false;
 	while_waiting = waits;
+	kunwind_process_memory_init();
 	kunwind_system_wide_init();
 	kunwind_system_wide_start();
 }
@@ -182,6 +184,7 @@ static void end(const char *what)
 	while (run_work())
 		;
 	kunwind_system_wide_exit();
+	kunwind_process_memory_exit();
 	for (i = 0; i < nr_all; i++)
 		held += all[i].pid.refs + all[i].mm.grabbed + (all[i].mm.users != !!all[i].task.mm);
 	tap_ok(!held && !module_refs && !nr_ended.n, "%s: all references are released", what);
