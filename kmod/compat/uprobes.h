@@ -3,7 +3,7 @@
  * uprobes.h - addresses that the kernel's probes of user code replaced
  *
  * Return addresses: from 6.1 to 7.2 the kernel keeps them in a list below
- * current->utask, newest first. The fields read here have the same names in
+ * task->utask, newest first. The fields read here have the same names in
  * all these kernels, which differ in when they free an entry. Only the task
  * itself changes the list, in its own context, but this code may interrupt
  * that change. In 6.1 the head of the list can be a freed entry while the
@@ -26,12 +26,12 @@
 	(!copy_from_kernel_nofault(&(val), (from), sizeof(val)))
 
 /*
- * Returns the return address that was at @slot of the current task's stack, or
+ * Returns the return address that was at @slot of the task's stack, or
  * 0 if it is not known. *@looked: how many entries were read.
  */
-static inline notrace u64 kunwind_uprobes_return(u64 slot, u32 *looked)
+static inline notrace u64 kunwind_uprobes_return(const struct task_struct *task, u64 slot, u32 *looked)
 {
-	struct uprobe_task *utask = READ_ONCE(current->utask);
+	struct uprobe_task *utask = READ_ONCE(task->utask);
 	struct return_instance *entry;
 	unsigned long stack, ret;
 	unsigned int i;
@@ -65,21 +65,21 @@ static noinline notrace __maybe_unused u64 kunwind_uprobes_from_slot(struct upro
  * Returns the address of the code that runs at @ip. The kernel executes a copy
  * of the instruction that a probe's breakpoint replaced, in a slot of another
  * page. If a page fault or an interrupt comes there, @ip is in the slot. This
- * may read a freed current->utask, as above.
+ * may read a freed task->utask, as above.
  */
-static __always_inline u64 kunwind_uprobes_ip(u64 ip)
+static __always_inline u64 kunwind_uprobes_ip(const struct task_struct *task, u64 ip)
 {
-	struct uprobe_task *utask = READ_ONCE(current->utask);
+	struct uprobe_task *utask = READ_ONCE(task->utask);
 
 	return likely(!utask) ? ip : kunwind_uprobes_from_slot(utask, ip);
 }
 #else
-static inline notrace u64 kunwind_uprobes_ip(u64 ip)
+static inline notrace u64 kunwind_uprobes_ip(const struct task_struct *task, u64 ip)
 {
 	return ip;
 }
 
-static inline notrace u64 kunwind_uprobes_return(u64 slot, u32 *looked)
+static inline notrace u64 kunwind_uprobes_return(const struct task_struct *task, u64 slot, u32 *looked)
 {
 	*looked = 0;
 	return 0;

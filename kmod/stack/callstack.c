@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * callstack.c - walk the current task's user stack from its pt_regs
+ * callstack.c - walk a task's user stack from its pt_regs
  *
  * Runs in any context, NMI included. A walk writes only to its own stack and to
  * memory of this CPU:
@@ -92,10 +92,11 @@ void notrace kunwind_callstack_passed(void)
 }
 
 /* Not inline: gcc would keep a second copy of each register on the stack. */
-static noinline notrace void regs_load(struct kunwind_regs *to, const struct pt_regs *pt, u32 valid)
+static noinline notrace void regs_load(struct kunwind_regs *to, const struct pt_regs *pt, u32 valid,
+				       const struct task_struct *task)
 {
 	kunwind_regs_load(to, pt, valid);
-	to->r[KUNWIND_RA] = kunwind_uprobes_ip(pt->ip);
+	to->r[KUNWIND_RA] = kunwind_uprobes_ip(task, pt->ip);
 }
 
 static __always_inline u32 budget_in(u32 context, bool urgent)
@@ -163,6 +164,7 @@ static __always_inline enum kunwind_reason
 walk_space(struct kunwind_space *space, const struct pt_regs *pt, u32 valid,
 	   const struct kunwind_regs *regs, struct kunwind_request *request)
 {
+	const struct task_struct *task = unlikely(request->other) ? request->other->task : current;
 	u32 context = interrupt_context_level();
 	enum kunwind_reason reason;
 	struct kunwind_walk walk kunwind_unset;
@@ -179,7 +181,7 @@ walk_space(struct kunwind_space *space, const struct pt_regs *pt, u32 valid,
 	walk.ranges = rcu_dereference_sched(space->ranges);
 	walk.cache = this_cpu_ptr(caches);
 	walk.replay = context ? NULL : this_cpu_ptr(replays);
-	kunwind_mem_init(&walk.mem);
+	kunwind_mem_init(&walk.mem, task);
 	if (regs)
 		walk.regs = *regs;
 	else
@@ -198,14 +200,16 @@ walk_space(struct kunwind_space *space, const struct pt_regs *pt, u32 valid,
 		reason = KUNWIND_COMPLETE;
 	} else {
 		if (!regs) {
-			regs_load(&walk.regs, pt, valid);
+			regs_load(&walk.regs, pt, valid, task);
 			walk.entry = (long)pt->orig_ax == -1 ? KUNWIND_ENTRY_OTHER : KUNWIND_ENTRY_SYSCALL;
 		}
 		walk.trust = request->trust;
 		walk.guess = request->trust || READ_ONCE(guess);
 		walk.unread[0] = walk.unread[1] = 0;
 		reason = make_walk(&walk, context);
-		if (unlikely(reason != KUNWIND_COMPLETE))
+		if (unlikely(request->other))
+			memcpy(request->other->unread, walk.unread, sizeof(walk.unread));
+		else if (unlikely(reason != KUNWIND_COMPLETE))
 			ask(&walk, reason);
 	}
 	request->count = walk.count;
@@ -289,7 +293,7 @@ static void show_method(struct seq_file *m, u32 method)
 void kunwind_callstack_show(struct seq_file *m)
 {
 	static const char *const consumers[KUNWIND_NR_CONSUMERS] = {
-		"tracers", "event", "ioctl", "sampler",
+		"tracers", "event", "ioctl", "sampler", "blocked",
 	};
 	u64 frames, by_reason[KUNWIND_NR_REASONS], by_trust[KUNWIND_NR_TRUSTS];
 	u32 of, i;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * callstack.h - walk the current task's user stack from its pt_regs
+ * callstack.h - walk a task's user stack from its pt_regs
  */
 #ifndef _KUNWIND_CALLSTACK_H
 #define _KUNWIND_CALLSTACK_H
@@ -32,7 +32,14 @@ enum kunwind_consumer {
 	KUNWIND_FOR_EVENT,
 	KUNWIND_FOR_IOCTL,
 	KUNWIND_FOR_SAMPLER,		/* the event kunwind_sample */
+	KUNWIND_FOR_BLOCKED,		/* the event kunwind_blocked */
 	KUNWIND_NR_CONSUMERS,
+};
+
+/* A task other than the current one, which does not run. */
+struct kunwind_other_task {
+	const struct task_struct *task;	/* with a reference */
+	u64 unread[2];		/* out: as in struct kunwind_walk; 0: not known */
 };
 
 /* The arguments of a walk, and its result. */
@@ -48,13 +55,21 @@ struct kunwind_request {
 	u8 *trust;
 	u32 capacity;			/* not 0 */
 	u32 count;			/* out: addresses in @store */
+	/*
+	 * NULL: walk the current task's stack. Otherwise the stack of this task; the
+	 * caller, a kernel thread, uses its mm (kthread_use_mm()), and finds out
+	 * itself whether the task has run meanwhile. The walk makes no request for
+	 * what it missed.
+	 */
+	struct kunwind_other_task *other;
 };
 
 /**
- * kunwind_callstack_walk() - walk the current task's user stack
+ * kunwind_callstack_walk() - walk a task's user stack
  * @space: of current->mm; the caller is in an RCU read section or has
  *	preemption off
- * @regs: user registers (task_pt_regs(current), or those that perf passes)
+ * @regs: the task's user registers (task_pt_regs(), those that perf passes, or a
+ *	copy)
  * @valid: KUNWIND_REG() bits of the registers that are valid in @regs
  * @request: guessed frames are included if ->trust is set or the module
  *	parameter "guess" is on

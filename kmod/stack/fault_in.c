@@ -158,6 +158,18 @@ static bool fault_in_pages(struct mm_struct *mm, u64 at, unsigned int pages)
 	return helped;
 }
 
+bool kunwind_fault_in_now(struct mm_struct *mm, u64 at, u64 second)
+{
+	bool helped;
+
+	if (!mmap_read_trylock(mm))
+		return false;
+	helped = fault_in_pages(mm, at, PAGES);
+	helped |= fault_in_pages(mm, second, 1);
+	mmap_read_unlock(mm);
+	return helped;
+}
+
 static enum kunwind_request_limit_result fault_in_now(const struct request *request)
 {
 	struct mm_struct *mm = current->mm;
@@ -166,15 +178,14 @@ static enum kunwind_request_limit_result fault_in_now(const struct request *requ
 	if (request->code)
 		return kunwind_part_wait(mm, request->code, kunwind_mm_hooks_max_wait()) ?
 		       KUNWIND_REQUEST_VAIN : KUNWIND_REQUEST_THERE;
-	if (!mmap_read_trylock(mm))
-		return KUNWIND_REQUEST_VAIN;
-	if (request->breakpoint) {
-		helped = kunwind_breakpoint_learn(mm, request->id, request->breakpoint);
+	if (!request->breakpoint) {
+		helped = kunwind_fault_in_now(mm, request->at, request->second);
 	} else {
-		helped = fault_in_pages(mm, request->at, PAGES);
-		helped |= fault_in_pages(mm, request->second, 1);
+		if (!mmap_read_trylock(mm))
+			return KUNWIND_REQUEST_VAIN;
+		helped = kunwind_breakpoint_learn(mm, request->id, request->breakpoint);
+		mmap_read_unlock(mm);
 	}
-	mmap_read_unlock(mm);
 	return helped ? KUNWIND_REQUEST_HELPED : KUNWIND_REQUEST_VAIN;
 }
 

@@ -9,6 +9,7 @@
 #include <linux/types.h>
 
 struct kunwind_range;
+struct mm_struct;
 struct seq_file;
 
 void kunwind_fault_in_init(void);
@@ -43,6 +44,13 @@ void kunwind_fault_in_part(const struct kunwind_range *range, u64 addr);
  * user code. Any context, NMI included; preemption off. notrace.
  */
 void kunwind_fault_in_breakpoint(u64 id, u64 addr);
+
+/*
+ * Does at once what kunwind_fault_in() asks for, if mmap_lock is free. @mm: of the
+ * current task, which may be a kernel thread (kthread_use_mm()). Returns whether a page
+ * was faulted in. May sleep.
+ */
+bool kunwind_fault_in_now(struct mm_struct *mm, u64 at, u64 second);
 
 void kunwind_fault_in_show(struct seq_file *m);
 

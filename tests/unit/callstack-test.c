@@ -28,7 +28,11 @@ do {										\
 #include "scene.h"
 
 #include "callstack-scene.h"
-static void kunwind_mem_init(struct kunwind_mem *to) { *to = mem; }
+static void kunwind_mem_init(struct kunwind_mem *to, const struct task_struct *of)
+{
+	(void)of;
+	*to = mem;
+}
 
 #include "../../kmod/base/enabled.c"
 #include "../../kmod/stack/interrupt_budget.c"

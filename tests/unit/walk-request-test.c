@@ -16,13 +16,22 @@
 #define kunwind_replay_walk(...)	replaced_replay(__VA_ARGS__)
 #include "../../kmod/core/kunwind_core.h"
 #include "callstack-scene.h"
-static void kunwind_mem_init(struct kunwind_mem *mem) { *mem = (struct kunwind_mem){ }; }
+static const struct task_struct *walked, *looked_up;
+static void kunwind_mem_init(struct kunwind_mem *mem, const struct task_struct *task)
+{
+	walked = task;
+	*mem = (struct kunwind_mem){ };
+}
 
 /* IP in a slot of uprobes stands for CODE. */
 #define _KUNWIND_COMPAT_UPROBES_H
 #define SLOT		0x7f0000001000UL
 #define CODE		0x401000UL
-static u64 kunwind_uprobes_ip(u64 ip) { return ip == SLOT ? CODE : ip; }
+static u64 kunwind_uprobes_ip(const struct task_struct *task, u64 ip)
+{
+	looked_up = task;
+	return ip == SLOT ? CODE : ip;
+}
 
 #include "../../kmod/base/enabled.c"
 #include "../../kmod/stack/interrupt_budget.c"
@@ -240,6 +249,29 @@ static void test_registers(void)
 	regs.r[KUNWIND_RBP] = user_regs.bp;
 	tap_ok(walks_from(&regs) == KUNWIND_COMPLETE && !memcmp(&was.regs, &regs, sizeof(regs)),
 	       "walk from the caller's registers: it has those registers");
+	end();
+}
+
+static void test_other(void)
+{
+	static struct task_struct other;
+	struct kunwind_other_task blocked = { .task = &other };
+
+	begin();
+	walks();
+	tap_ok(walked == &task && looked_up == &task, "walk: of the current task");
+	request.other = &blocked;
+	request.consumer = KUNWIND_FOR_BLOCKED;
+	next.reason = KUNWIND_UNREADABLE;
+	next.unread[0] = 0x111;
+	next.unread[1] = 0x222;
+	asked.times = 0;
+	tap_ok(kunwind_callstack_walk(&space, &user_regs, KUNWIND_ALL_REGS, &request) == KUNWIND_UNREADABLE &&
+	       walked == &other && looked_up == &other, "walk: of another task");
+	tap_ok(!asked.times && blocked.unread[0] == 0x111 && blocked.unread[1] == 0x222,
+	       "walk of another task: what it could not read is returned, and not requested");
+	tap_ok(counters.of[KUNWIND_FOR_BLOCKED].by_reason[KUNWIND_UNREADABLE] == 1,
+	       "walk of another task: it is counted apart");
 	end();
 }
 
@@ -527,6 +559,7 @@ static void test_no_cfi(void)
 int main(void)
 {
 	test_registers();
+	test_other();
 	test_entry();
 	test_guess();
 	test_kinds();

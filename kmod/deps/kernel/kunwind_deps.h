@@ -82,10 +82,12 @@ static inline void kunwind_resched(void)
 }
 
 /*
- * The current task's user memory, during one walk. Begins with
- * kunwind_mem_init(), which leaves limit, left and id unset.
+ * The user memory of current->mm, during one walk. It begins with
+ * kunwind_mem_init(), which leaves limit, left and id unset. The walked task is the
+ * current one, or, if a kernel thread uses its mm, a task that does not run.
  */
 struct kunwind_mem {
+	const struct task_struct *task;	/* that is walked */
 	u64 limit;		/* first address at which eight bytes are not all user space */
 	struct kunwind_analysis_cache *answers; /* NULL: no answers are kept */
 	u32 left;		/* units left of the walk's budget (mem.h) */
@@ -98,8 +100,9 @@ struct kunwind_mem {
 /*
  * Field by field: for a whole struct, gcc uses "rep stos", which starts slowly.
  */
-static __always_inline void kunwind_mem_init(struct kunwind_mem *mem)
+static __always_inline void kunwind_mem_init(struct kunwind_mem *mem, const struct task_struct *task)
 {
+	mem->task = task;
 	mem->answers = NULL;
 	mem->breakpoint = 0;
 	mem->asked = false;
@@ -107,7 +110,7 @@ static __always_inline void kunwind_mem_init(struct kunwind_mem *mem)
 }
 
 /*
- * Returns whether user memory is the current task's now. In an NMI, or in a
+ * Returns whether user memory is that of current->mm now. In an NMI, or in a
  * tracepoint in switch_mm_irqs_off(), it may be another's. nmi_uaccess_okay(),
  * which checks that the page tables in use are those of current->mm, is not
  * exported; this function compares them itself. If they do not match (or cannot
@@ -133,32 +136,33 @@ static __always_inline u64 kunwind_mem_space(const struct kunwind_mem *mem)
 }
 
 /*
- * The base of the segment fs of the current task's user code; 0: not known. While
- * a walk runs, only a task switch can change it. An NMI during a switch may find the
- * next task's base; thread.fsbase was set just before. Where user code cannot change
- * the base by an instruction, thread.fsbase is up to date, and no model-specific
- * register is read: that would be a traced event.
+ * The base of the segment fs of the walked task's user code; 0: not known. While
+ * a walk of the current task runs, only a task switch can change it. An NMI during a
+ * switch may find the next task's base; thread.fsbase was set just before. Where user
+ * code cannot change the base by an instruction, and of a task that does not run,
+ * thread.fsbase is up to date, and no model-specific register is read: that would be
+ * a traced event.
  */
 static __always_inline u64 kunwind_mem_fs(const struct kunwind_mem *mem)
 {
-	const u64 saved = READ_ONCE(current->thread.fsbase);
+	const u64 saved = READ_ONCE(mem->task->thread.fsbase);
 	u64 base;
 
-	if (!boot_cpu_has(X86_FEATURE_FSGSBASE))
+	if (!boot_cpu_has(X86_FEATURE_FSGSBASE) || mem->task != current)
 		return saved;
 	base = rdfsbase();
 	return in_nmi() && base != saved ? 0 : base;
 }
 
 /*
- * The nearest handler of a signal at or before @ip in the current task's program;
+ * The nearest handler of a signal at or before @ip in the walked task's program;
  * 0: it has none. The task itself or other threads may change handlers meanwhile.
  * The memory of a freed sighand stays a sighand for an RCU grace period, and walks
  * cannot be preempted.
  */
 static inline notrace u64 kunwind_mem_handler(const struct kunwind_mem *mem, u64 ip)
 {
-	const struct sighand_struct *sighand = rcu_dereference_raw(current->sighand);
+	const struct sighand_struct *sighand = rcu_dereference_raw(mem->task->sighand);
 	u64 nearest = 0, handler;
 	u32 i;
 
@@ -186,7 +190,7 @@ static __always_inline void kunwind_faults_on(void)
 }
 
 /*
- * Opens the window in which the current task's memory can be read without a
+ * Opens the window in which the walked task's memory can be read without a
  * page fault. False: it cannot be read. The first window of a walk finds this
  * out, with the first address that will be read, @first; the result holds for
  * the whole walk, because the walk cannot be preempted. Until kunwind_mem_end()
@@ -231,12 +235,12 @@ do {										\
 
 /*
  * Returns the return address that a return probe's trampoline replaced at @slot
- * of the current task's stack, or 0 if it is not known. *@looked: number of
+ * of the walked task's stack, or 0 if it is not known. *@looked: number of
  * entries of the kernel's list that were read.
  */
 static inline notrace u64 kunwind_mem_return(const struct kunwind_mem *mem, u64 slot, u32 *looked)
 {
-	return kunwind_uprobes_return(slot, looked);
+	return kunwind_uprobes_return(mem->task, slot, looked);
 }
 
 /*
