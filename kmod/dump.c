@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * dump.c - report all known mappings again, for a tracer that starts later
+ * dump.c - report all known mappings again, for a tracer that starts later, and
+ * the threads that are blocked
  *
- * The number of events is limited, because users choose the number of processes
- * and mappings: PROCESS_MAX for one process, and USER_MAX for all processes of
- * a user without CAP_SYS_ADMIN. Mappings beyond the limits are counted.
+ * The number of events is limited, because users choose the number of processes,
+ * mappings and threads: PROCESS_MAX mappings of one process, and USER_MAX mappings
+ * and threads of all processes of a user without CAP_SYS_ADMIN (stack/blocked.c has
+ * the limit for the threads of one process). What is beyond the limits is counted.
  *
  * The mappings of a process are reported a few at a time. In between, no lock
  * is held, and the process may end, call exec or change its mappings: each of
@@ -22,6 +24,7 @@
 #include "base/quota.h"
 #include "process/process.h"
 #include "space/snapshot.h"
+#include "stack/blocked.h"
 #include "trace/dump.h"
 #include "trace/kunwind_events.h"
 
@@ -63,8 +66,20 @@ static void dump_process(struct pid *pid)
 	}
 }
 
+/* After the mappings, which name the frames. */
+static void dump_blocked(struct kunwind_blocked_report *report, struct pid *pid)
+{
+	struct kunwind_snapshot *snapshot = kunwind_process_snapshot(pid);
+
+	if (!snapshot)
+		return;
+	kunwind_blocked_process(report, pid, snapshot->quota, dump_nr, USER_MAX);
+	kunwind_snapshot_put(snapshot);
+}
+
 void kunwind_space_dump_all(void)
 {
+	struct kunwind_blocked_report *report = NULL;
 	unsigned int bucket = 0;
 	struct pid *pid;
 
@@ -73,10 +88,15 @@ void kunwind_space_dump_all(void)
 		return;
 	if (!++dump_nr)
 		dump_nr = 1;
-	while (!unwanted() && (pid = kunwind_process_next(&bucket, dump_nr))) {
+	if (kunwind_blocked_wanted())
+		report = kunwind_blocked_begin();
+	while ((report || !unwanted()) && (pid = kunwind_process_next(&bucket, dump_nr))) {
 		dump_process(pid);
+		if (report && kunwind_blocked_wanted())
+			dump_blocked(report, pid);
 		put_pid(pid);
 	}
+	kunwind_blocked_end(report);
 	smp_store_release(&dumping, false);
 }
 EXPORT_SYMBOL_GPL(kunwind_space_dump_all);
@@ -84,4 +104,5 @@ EXPORT_SYMBOL_GPL(kunwind_space_dump_all);
 void kunwind_dump_show(struct seq_file *m)
 {
 	seq_printf(m, "stat\tdump_left_out\t%llu\n", atomic64_read(&left_out));
+	kunwind_blocked_show(m);
 }

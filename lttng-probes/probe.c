@@ -12,6 +12,7 @@
 
 /* The kernel's events, against which the compiler checks our prototypes. */
 #include "trace/kunwind_events.h"
+#include "trace/blocked.h"
 #include "trace/sample.h"
 
 #include "statedump.h"

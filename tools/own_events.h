@@ -19,6 +19,12 @@
 #define KUNWIND_SAMPLE_EVENT	"kunwind_sample"
 
 /*
+ * In the same channel: the threads that are blocked when tracing starts. A worker of the
+ * kernel emits it.
+ */
+#define KUNWIND_BLOCKED_EVENT	"kunwind_blocked"
+
+/*
  * LTTng's list of the files that each process has open when tracing starts. In the
  * same channel, because a worker of the kernel emits them, not the processes.
  */

@@ -11,6 +11,7 @@
 
 #define CREATE_TRACE_POINTS
 #include "trace/kunwind_events.h"
+#include "trace/blocked.h"
 #include "trace/sample.h"
 #include "trace/events.h"
 
@@ -20,6 +21,9 @@ DEFINE_TRACE_FN(kunwind_callstack_whole, kunwind_emitter_begin, kunwind_emitter_
 DEFINE_TRACE_FN(kunwind_sample, kunwind_sample_begin, kunwind_sample_end,
 		TP_PROTO(const struct kunwind_sample *sample), TP_ARGS(sample));
 
+DEFINE_TRACE(kunwind_blocked,
+	     TP_PROTO(const struct kunwind_blocked *blocked), TP_ARGS(blocked));
+
 EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_map);
 EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_unmap);
 EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_exec);
@@ -28,6 +32,7 @@ EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_exit);
 EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_callstack);
 EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_callstack_whole);
 EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_sample);
+EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_blocked);
 EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_slow_syscall);
 EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_fatal_signal);
 

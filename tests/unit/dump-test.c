@@ -40,12 +40,35 @@ static void kunwind_trace_map(pid_t tgid, const struct kunwind_range *range,
 #include "../../kmod/space/snapshot.c"
 #include "../../kmod/dump.c"
 
+#define NR	100
+static struct kunwind_snapshot *lists[NR];
+
+/* stack/blocked.c: counts what it is asked for. */
+static bool blocked_on, short_of_memory;
+static unsigned int reports, reported, told_before;
+bool kunwind_blocked_wanted(void) { return blocked_on; }
+struct kunwind_blocked_report *kunwind_blocked_begin(void)
+{
+	if (short_of_memory)
+		return NULL;
+	reports++;
+	return (void *)&reports;
+}
+void kunwind_blocked_end(struct kunwind_blocked_report *report) { reports -= !!report; }
+void kunwind_blocked_process(struct kunwind_blocked_report *report, struct pid *pid,
+			     struct kunwind_quota *quota, u32 dump, u32 limit)
+{
+	if (report != (void *)&reports || quota != lists[pid->bucket]->quota || dump != dump_nr ||
+	    limit != USER_MAX)
+		wrong("what the report gets");
+	reported++;
+	told_before = told;
+}
+void kunwind_blocked_show(struct seq_file *m) { seq_puts(m, "blocked\n"); }
+
 /* ------------------------ functions of other files that these files call */
 
-#define NR	100
-
 static struct pid pids[NR];
-static struct kunwind_snapshot *lists[NR];
 static struct kunwind_object object;
 static struct cred cred;
 static struct mm_struct mm;
@@ -164,7 +187,7 @@ static void test_process(void)
 	tap_ok(told == 1000 + 2 * PROCESS_MAX && left_out.n == 1000,
 	       "process: at most %u mappings are reported, the others are counted", PROCESS_MAX);
 	kunwind_dump_show(&m);
-	tap_ok(!strcmp(m.text, "stat\tdump_left_out\t1000\n"),
+	tap_ok(!strcmp(m.text, "stat\tdump_left_out\t1000\nblocked\n"),
 	       "process: the status shows how many mappings were left out");
 	end("process");
 
@@ -215,6 +238,27 @@ static void test_user(void)
 	tap_ok(told == 80 * PROCESS_MAX && !left_out.n,
 	       "user: no limit for processes with CAP_SYS_ADMIN");
 	end("CAP_SYS_ADMIN");
+}
+
+static void test_blocked(void)
+{
+	begin();
+	process(0, 1001, 10);
+	kunwind_space_dump_all();
+	tap_ok(!reported && !reports, "blocked: the event is off: no report");
+	blocked_on = true;
+	kunwind_space_dump_all();
+	tap_ok(reported == 1 && told_before == 20 && !reports,
+	       "blocked: a process's threads are reported after its mappings");
+	process(1, 0, 10);
+	listening = false;
+	kunwind_space_dump_all();
+	tap_ok(reported == 3 && told == 20, "blocked: without kunwind_map, the threads are reported");
+	listening = short_of_memory = true;
+	kunwind_space_dump_all();
+	tap_ok(reported == 3 && told == 40, "blocked: without memory, the mappings are reported");
+	blocked_on = short_of_memory = false;
+	end("blocked");
 }
 
 static void test_end(void)
@@ -282,6 +326,7 @@ int main(void)
 {
 	test_process();
 	test_user();
+	test_blocked();
 	test_end();
 	kunwind_quota_exit();
 	test_within();

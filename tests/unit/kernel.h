@@ -486,6 +486,8 @@ struct task_struct {
 	struct sigpending pending;
 	struct task_struct *group_leader;
 	int exit_state;
+	unsigned int __state;
+	unsigned long nvcsw, nivcsw;
 };
 #define MAX_NICE			19
 #define TICK_NSEC			(NSEC_PER_SEC / HZ)

@@ -104,7 +104,9 @@ static const char *symbol(unsigned long value, const struct symbol *of, u32 nr)
 
 /* LTTng: one stage, in which the values of the fields are noted by their names. */
 struct kunwind_sample;
+#define TASK_COMM_LEN			16
 #include "../../kmod/trace/sample.h"
+#include "../../kmod/trace/blocked.h"
 static struct {
 	const char *name;
 	u64 value;
@@ -122,7 +124,6 @@ static void note(const char *name, u64 value, const void *array, u32 nr, u32 siz
 	noted[nr_noted].size = size;
 	snprintf(noted[nr_noted++].string, MOST, "%s", string);
 }
-#define TASK_COMM_LEN			16
 #define task_pid_vnr(task)		((task)->pid + 1000)
 #define _KUNWIND_VTGID_H
 #define kunwind_vtgid(tgid)		((tgid) + 1000)
@@ -149,6 +150,7 @@ static void note(const char *name, u64 value, const void *array, u32 nr, u32 siz
 #define ctf_enum(of, type, name, value)	note(#name, (type)(value), NULL, 0, 0, "");
 #define ctf_string(name, value)		note(#name, 0, NULL, 0, 0, value);
 #define ctf_array_text(type, name, value, nr)	note(#name, 0, NULL, 0, 0, value);
+#define ctf_array_hex(type, name, from, nr)	note(#name, 0, from, nr, sizeof(type), "");
 #define ctf_sequence(type, name, from, nr_type, nr)	note(#name, 0, from, (nr_type)(nr), sizeof(type), "");
 #define ctf_sequence_hex		ctf_sequence
 /* The kernel's %*phN is not the C library's. */
@@ -277,6 +279,21 @@ static void test_stacks(void)
 	       "LTTng: the fields of kunwind_sample");
 }
 
+static void test_blocked(void)
+{
+	const struct kunwind_blocked blocked = {
+		.stack = stack, .vtid = 1010, .comm = "blocked", .state = KUNWIND_STATE_STOPPED,
+		.compat = true, .args = { 1, 2, 3, 4, 5, 6ULL << 40 }, .holder = 13, .duration = 7ULL << 40,
+	};
+
+	note_kunwind_blocked(&blocked);
+	tap_ok(nr_noted == 16 && is_stack() && says("comm", "blocked") &&
+	       is("state", KUNWIND_STATE_STOPPED) && is("duration", 7ULL << 40) && is("compat", 1) &&
+	       is("holder", 13) &&
+	       has("args", blocked.args, KUNWIND_SYSCALL_ARGS, sizeof(u64)),
+	       "LTTng: the fields of kunwind_blocked");
+}
+
 static void test_others(void)
 {
 	struct record_kunwind_slow_syscall slow;
@@ -304,6 +321,7 @@ int main(void)
 	test_map();
 	test_processes();
 	test_stacks();
+	test_blocked();
 	test_others();
 	return tap_done();
 }

@@ -151,6 +151,35 @@ LTTNG_TRACEPOINT_EVENT(kunwind_sample,
 	)
 )
 
+#undef kunwind_thread_state_value
+#define kunwind_thread_state_value(state, name)	ctf_enum_value(name, KUNWIND_STATE_##state)
+
+LTTNG_TRACEPOINT_ENUM(kunwind_thread_state,
+	TP_ENUM_VALUES(
+		KUNWIND_STATE_NAMES(kunwind_thread_state_value)
+	)
+)
+
+/* The thread is not the current one, which is a kernel thread. */
+LTTNG_TRACEPOINT_EVENT(kunwind_blocked,
+	TP_PROTO(const struct kunwind_blocked *blocked),
+	TP_ARGS(blocked),
+	TP_FIELDS(
+		ctf_integer(pid_t, tgid, blocked->stack.tgid)
+		ctf_integer(pid_t, tid, blocked->stack.tid)
+		ctf_integer(pid_t, vtid, blocked->vtid)
+		ctf_array_text(char, comm, blocked->comm, TASK_COMM_LEN)
+		ctf_enum(kunwind_thread_state, u8, state, blocked->state)
+		ctf_integer(u64, duration, blocked->duration)
+		ctf_integer(int, syscall, blocked->stack.syscall)
+		ctf_integer(u8, compat, blocked->compat)
+		ctf_array_hex(unsigned long, args, blocked->args, KUNWIND_SYSCALL_ARGS)
+		ctf_integer(pid_t, holder, blocked->holder)
+		ctf_enum(kunwind_reason, u8, reason, blocked->stack.reason)
+		KUNWIND_STACK_FIELDS(&blocked->stack)
+	)
+)
+
 LTTNG_TRACEPOINT_EVENT(kunwind_slow_syscall,
 	TP_PROTO(pid_t tgid, pid_t tid, int syscall, bool compat, long ret, u64 duration),
 	TP_ARGS(tgid, tid, syscall, compat, ret, duration),
