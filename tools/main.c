@@ -12,6 +12,7 @@
 #include <string.h>
 #include <kunwind.h>
 
+#include "near.h"
 #include "tool.h"
 
 static const struct command {
@@ -141,6 +142,19 @@ static const struct command *find(const char *name)
 	return NULL;
 }
 
+static int no_command(const char *name)
+{
+	struct near near = { .wanted = name };
+	char text[64];
+	size_t i;
+
+	for (i = 0; i < NR_COMMANDS; i++)
+		near_try(&near, commands[i].name);
+	kunwind_tool_error("no command \"%s\"%s (try: kunwind --help)", name,
+			   near_text(&near, text, sizeof(text)));
+	return TOOL_USAGE;
+}
+
 static void print_help(const struct command *command)
 {
 	printf("Usage: kunwind %s %s\n\n%c%s.\n\n%s", command->name, command->arguments,
@@ -193,8 +207,7 @@ int main(int argc, char **argv)
 	if (is_help(argv[1]) || !strcmp(argv[1], "help")) {
 		command = argc > 2 ? find(argv[2]) : NULL;
 		if (argc > 2 && !command) {
-			kunwind_tool_error("no command \"%s\" (try: kunwind --help)", argv[2]);
-			return TOOL_USAGE;
+			return no_command(argv[2]);
 		}
 		if (!command) {
 			print_overview(stdout);
@@ -211,8 +224,7 @@ int main(int argc, char **argv)
 		return print_version();
 	set_running(find(argv[1]));
 	if (!running) {
-		kunwind_tool_error("no command \"%s\" (try: kunwind --help)", argv[1]);
-		return TOOL_USAGE;
+		return no_command(argv[1]);
 	}
 	if (wants(argc, argv, is_version, !runs_program(running)))
 		return print_version();

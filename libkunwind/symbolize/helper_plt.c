@@ -20,7 +20,7 @@
 
 enum { NR_SECTIONS = 4, STUB = 16 };
 
-struct slot {
+struct got_slot {
 	uint64_t addr;		/* in the GOT */
 	const char *name;	/* belongs to libelf */
 };
@@ -33,7 +33,7 @@ struct kunwind_plt {
 	} section[NR_SECTIONS];
 	unsigned int nr_sections;
 	uint64_t got;		/* i386: what ebx holds */
-	struct slot *slot;	/* the first ones are those of .rela.plt, in its order */
+	struct got_slot *slot;	/* the first ones are those of .rela.plt, in its order */
 	size_t nr, cap, nr_jumps;
 	char *name;		/* of the last answer */
 };
@@ -79,7 +79,7 @@ static void add_slots(struct kunwind_plt *plt, Elf *elf, Elf_Scn *scn, const GEl
 			continue;
 		if (!kunwind_reserve((void **)&plt->slot, plt->nr, &plt->cap, sizeof(*plt->slot)))
 			return;
-		plt->slot[plt->nr++] = (struct slot){
+		plt->slot[plt->nr++] = (struct got_slot){
 			shdr->sh_type == SHT_RELA ? rela.r_offset : rel.r_offset,
 			named ? symbol_name(elf, &symbols, table, GELF_R_SYM(info)) : NULL };
 	}
@@ -158,7 +158,8 @@ static uint32_t word(const uint8_t *code)
 }
 
 /* Returns the name of the function that a stub jumps to; NULL: the code is another. */
-static const char *target(const struct kunwind_plt *plt, const uint8_t *code, uint64_t size, uint64_t addr)
+static const char *target(const struct kunwind_plt *plt, const uint8_t *code, uint64_t size,
+			  uint64_t addr)
 {
 	/* endbr64, endbr32 */
 	const uint64_t skip = size == STUB && word(code) << 8 == 0x1e0ff300u ? 4 : 0;
@@ -171,7 +172,7 @@ static const char *target(const struct kunwind_plt *plt, const uint8_t *code, ui
 				    word(code + i + 2));
 	if (!plt->is_64 && code[i] == 0xff && code[i + 1] == 0xa3 && i + 6 <= size)	/* jmp *slot(%ebx) */
 		return name_of(plt, (uint32_t)(plt->got + word(code + i + 2)));
-	if (code[skip] == 0x68 && size == STUB) {	/* push $number; on i386 the offset of the relocation */
+	if (code[skip] == 0x68 && size == STUB) {	/* push; i386: the offset of the relocation */
 		i = plt->is_64 ? word(code + skip + 1) : word(code + skip + 1) / 8;
 		return i < plt->nr_jumps ? plt->slot[i].name : NULL;
 	}

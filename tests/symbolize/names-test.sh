@@ -76,6 +76,15 @@ stubs pie
 stubs no-pie -no-pie
 stubs tracked -fcf-protection=full -Wl,-z,ibtplt
 stubs tracked-no-pie -fcf-protection=full -Wl,-z,ibtplt -no-pie
+# Stubs that only push the number of their relocation, after the first one of .plt. objdump names none of them.
+program=$work/tracked
+readelf -SW "$program" | sed 's/^ *\[ *[0-9]*\] *//' | awk '$1 == ".plt" { print $3, $5 }' | {
+	read -r start size
+	for ((i = 16; i < 16#$size; i += 16)); do printf '0x%x\n' $((16#$start + i)); done
+} >"$work/addresses"
+is "$("$symbolize" -n "$program" "$(build_id "$program")" <"$work/addresses" 2>/dev/null | tail -n +2 | cut -f 2)" \
+	"$(readelf -rW "$program" | awk '/\.rela\.plt/ { on = 1 } on && /JUMP_SLO/ { sub(/@.*/, "", $5); print $5 "@plt" }')" \
+	"tracked: a stub that pushes a number has the name of that relocation"
 stubs now -Wl,-z,now
 stubs lld -fuse-ld=lld
 stubs gold -fuse-ld=gold

@@ -44,6 +44,9 @@ int analyze_waits(int argc, char **argv);
 
 /* Returns the weight that an option names; -1, after a message, if unknown. */
 int analyze_weight(const char *name);
+/* Reads a number of percent. Returns false after a message. */
+bool analyze_percent(const char *text, double *percent);
+
 const char *analyze_weight_name(enum weight weight);	/* as an option */
 const char *analyze_weight_title(enum weight weight);	/* as a phrase */
 

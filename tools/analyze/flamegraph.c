@@ -56,7 +56,7 @@ struct flamegraph {
 	struct samples base;	/* of --base */
 	struct merged merged;	/* both trees */
 	const char *path, *title;
-	double least;		/* share of the narrowest frame */
+	double least;		/* share of the narrowest frame, in percent */
 	char *base_path;
 	bool bottom_up;
 	int weight;		/* enum weight, or -1 */
@@ -217,7 +217,6 @@ static int parse(struct flamegraph *graph, int argc, char **argv)
 		{ "weight", required_argument, NULL, 'w' },
 		{ NULL, 0, NULL, 0 },
 	};
-	char *end;
 	int c;
 
 	while ((c = getopt_long(argc, argv, KUNWIND_SHORT_OPTIONS "o:t:w:", options, NULL)) != -1) {
@@ -236,11 +235,8 @@ static int parse(struct flamegraph *graph, int argc, char **argv)
 			graph->bottom_up = true;
 			break;
 		case LEAST:
-			graph->least = strtod(optarg, &end) / 100;
-			if (end == optarg || *end || !(graph->least >= 0 && graph->least <= 1)) {
-				kunwind_tool_error("--least takes a number of percent, not: %s", optarg);
+			if (!analyze_percent(optarg, &graph->least))
 				return -1;
-			}
 			break;
 		case 'o':
 			graph->path = optarg;
@@ -295,7 +291,7 @@ static bool has_weight(const struct flamegraph *graph)
 
 int analyze_flamegraph(int argc, char **argv)
 {
-	struct flamegraph graph = { .weight = -1, .title = "Flame graph", .least = 1e-4 };
+	struct flamegraph graph = { .weight = -1, .title = "Flame graph", .least = 0.01 };
 	struct outfile output;
 	int parsed, status = TOOL_FAILED;
 	bool ok;
@@ -317,7 +313,7 @@ int analyze_flamegraph(int argc, char **argv)
 		     analyze_remarks(&graph.samples) &&
 		     read_base(&graph) && has_weight(&graph);
 		if (ok) {
-			leave_out_narrow(tree_of(&graph), graph.merged.base, graph.least);
+			leave_out_narrow(tree_of(&graph), graph.merged.base, graph.least / 100);
 			write_page(&graph, output.file);
 		}
 		status = outfile_close(&output, ok);

@@ -5,9 +5,11 @@
  *
  * JSON is written by libjansson.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyze.h"
+#include "near.h"
 #include "tool.h"
 
 static const struct {
@@ -22,14 +24,29 @@ static const struct {
 
 int analyze_weight(const char *name)
 {
+	struct near near = { .wanted = name };
+	char text[64];
 	int i;
 
 	for (i = 0; i < NR_WEIGHTS; i++) {
 		if (!strcmp(name, weights[i].name))
 			return i;
+		near_try(&near, weights[i].name);
 	}
-	kunwind_tool_error("a weight is events, blocked, off-cpu, lock or cpu, not: %s", name);
+	kunwind_tool_error("a weight is events, blocked, off-cpu, lock or cpu, not: %s%s", name,
+			   near_text(&near, text, sizeof(text)));
 	return -1;
+}
+
+bool analyze_percent(const char *text, double *percent)
+{
+	char *end;
+
+	*percent = strtod(text, &end);
+	if (end > text && !*end && *percent >= 0 && *percent <= 100)
+		return true;
+	kunwind_tool_error("--least takes a number of percent, not: %s", text);
+	return false;
 }
 
 const char *analyze_weight_name(enum weight weight)

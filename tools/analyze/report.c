@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "near.h"
 #include "report_tables.h"
+#include "tree_text.h"
 
 static const char usage[] =
 	"Usage: kunwind report [OPTION]... TRACE...\n"
@@ -21,9 +23,14 @@ static const char usage[] =
 	"                       event and function\n"
 	"      --callers FUNCTION  which functions call those whose name matches\n"
 	"      --callees FUNCTION  what these functions call\n"
+	"      --tree           the tree of calls instead of tables; with --callers or\n"
+	"                       --callees, that of these functions\n"
+	"      --depth N        functions on a path of the tree; 0 for all (default)\n"
+	"      --least PERCENT  smallest share in the tree (1)\n"
 	"  -n, --top N          lines of each table (20); 0 for all\n"
 	"  -s, --sort WEIGHT    functions by events, blocked, off-cpu, lock or cpu (default:\n"
-	"                       blocked, or what the trace has)\n"
+	"                       blocked, or what the trace has); self, or WEIGHT,self: by the\n"
+	"                       weight of the function without those that it calls\n"
 	ANALYZE_USAGE
 	"  -j, --json           one object with everything, times in nanoseconds\n"
 	"  -h, --help\n"
@@ -38,16 +45,21 @@ static const char usage[] =
 static bool take_by(struct report *report, char *list)
 {
 	enum report_table t;
-	char *name, *rest = list;
+	char *name, *rest = list, text[64];
 
 	while ((name = strsep(&rest, ","))) {
+		struct near near = { .wanted = name };
+
 		for (t = 0; t < NR_TABLES; t++) {
 			if (report_kinds[t].by && !strcmp(name, report_kinds[t].by))
 				break;
+			if (report_kinds[t].by)
+				near_try(&near, report_kinds[t].by);
 		}
 		if (t == NR_TABLES) {
 			kunwind_tool_error("--by takes call, cause, event, thread, result, file, "
-					   "function or reason, separated by commas, not: %s", name);
+					   "function or reason, separated by commas, not: %s%s", name,
+					   near_text(&near, text, sizeof(text)));
 			return false;
 		}
 		report->by |= 1u << t;
@@ -55,18 +67,38 @@ static bool take_by(struct report *report, char *list)
 	return true;
 }
 
+/* Takes the list of --sort. Returns false after a message. */
+static bool take_sort(struct report *report, char *list)
+{
+	char *name, *rest = list;
+
+	while ((name = strsep(&rest, ","))) {
+		if (!strcmp(name, "self")) {
+			report->by_self = true;
+			continue;
+		}
+		report->sort = analyze_weight(name);
+		if (report->sort < 0)
+			return false;
+	}
+	return true;
+}
+
 /* Returns 0: go on; 1: help was printed; -1: wrong usage, after a message. */
 static int parse(struct report *report, int argc, char **argv)
 {
-	enum { CALLERS = 256, CALLEES };
+	enum { CALLERS = 256, CALLEES, TREE, DEPTH, LEAST };
 	static const struct option options[] = {
 		ANALYZE_LONG_OPTIONS,
 		{ "by", required_argument, NULL, 'b' },
 		{ "callees", required_argument, NULL, CALLEES },
 		{ "callers", required_argument, NULL, CALLERS },
+		{ "depth", required_argument, NULL, DEPTH },
 		{ "json", no_argument, NULL, 'j' },
+		{ "least", required_argument, NULL, LEAST },
 		{ "sort", required_argument, NULL, 's' },
 		{ "top", required_argument, NULL, 'n' },
+		{ "tree", no_argument, NULL, TREE },
 		{ NULL, 0, NULL, 0 },
 	};
 	uint64_t number;
@@ -92,16 +124,24 @@ static int parse(struct report *report, int argc, char **argv)
 		case 'j':
 			report->json = true;
 			break;
+		case DEPTH:
 		case 'n':
 			if (!kunwind_tool_number(optarg, 1000000, &number)) {
-				kunwind_tool_error("--top takes a number up to 1000000, not: %s", optarg);
+				kunwind_tool_error("--%s takes a number up to 1000000, not: %s",
+						   c == DEPTH ? "depth" : "top", optarg);
 				return -1;
 			}
-			report->top = (uint32_t)number;
+			*(c == DEPTH ? &report->depth : &report->top) = (uint32_t)number;
+			break;
+		case LEAST:
+			if (!analyze_percent(optarg, &report->least))
+				return -1;
+			break;
+		case TREE:
+			report->tree = true;
 			break;
 		case 's':
-			report->sort = analyze_weight(optarg);
-			if (report->sort < 0)
+			if (!take_sort(report, optarg))
 				return -1;
 			break;
 		default:
@@ -109,25 +149,64 @@ static int parse(struct report *report, int argc, char **argv)
 				return -1;
 		}
 	}
+	if (report->callers && report->callees && report->tree) {
+		kunwind_tool_error("--tree takes only one of --callers and --callees");
+		return -1;
+	}
 	if (optind < argc)
 		return 0;
 	kunwind_tool_error("no trace given: name a directory that kunwind record has written");
 	return -1;
 }
 
+static bool print_json(json_t *json)
+{
+	if (!analyze_dump(json, stdout, 0))
+		return false;
+	putchar('\n');
+	return true;
+}
+
+static bool print_tree(struct report *report, enum weight weight)
+{
+	const struct kunwind_colours *colour = &report->colour;
+	const char *pattern = report->callers ? report->callers : report->callees;
+	struct calls tree;
+	const struct tree_text text = { .tree = &tree, .weight = weight, .lines = report->top * 10,
+					.depth = report->depth, .least = report->least };
+	json_t *json;
+	bool ok;
+
+	calls_init(&tree);
+	ok = report_tree(report, weight, &tree);
+	if (ok && report->json) {
+		json = needed(json_object());
+		analyze_set(json, "sorted_by", json_string(analyze_weight_name(weight)));
+		analyze_set(json, "tree",
+			    tree_json(&tree, weight, weight == WEIGHT_EVENTS ? "events" : "ns"));
+		ok = print_json(json);
+	} else if (ok) {
+		printf("%sTree of calls%s%s, by %s%s\n", colour->bold,
+		       report->callers ? ", callers of " : pattern ? ", callees of " : "",
+		       pattern ? pattern : "", analyze_weight_title(weight), colour->plain);
+		if (tree_text(&text))
+			printf("  %s... more (--top 0 for all)%s\n", colour->dim, colour->plain);
+	}
+	calls_free(&tree);
+	return ok;
+}
+
 static bool print(struct report *report)
 {
 	enum weight sort = samples_weight(&report->samples, report->sort);
 
+	if (report->tree)
+		return print_tree(report, sort);
 	report_finish(report);
 	if (!report_sum_functions(report, sort))
 		return false;
-	if (report->json) {
-		if (!analyze_dump(report_json(report, sort), stdout, 0))
-			return false;
-		putchar('\n');
-		return true;
-	}
+	if (report->json)
+		return print_json(report_json(report, sort));
 	report_text(report, sort);
 	return true;
 }
@@ -135,7 +214,7 @@ static bool print(struct report *report)
 int analyze_report(int argc, char **argv)
 {
 	static const struct samples_calls calls = { .end = report_take };
-	struct report report = { .top = 20, .sort = -1 };
+	struct report report = { .top = 20, .sort = -1, .least = 1 };
 	enum report_table t;
 	int parsed;
 	bool ok;

@@ -12,10 +12,10 @@
  * Memory: some 150 bytes for each function, and during the calculation 40 bytes
  * for each node of the tree of calls.
  */
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "function_name.h"
 #include "report_tables.h"
 
 struct sums {
@@ -199,26 +199,18 @@ static bool is_neighbour_again(const struct sums *sums, enum report_table table,
 static bool sum_neighbours(const struct sums *sums, enum report_table table, const char *pattern)
 {
 	const struct calls *calls = sums->calls;
-	bool *matches = needed(calloc(calls->nr_frames + 1, sizeof(*matches))), found = false;
+	bool *matches = function_name_matches(calls, pattern);
 	uint32_t i, of;
-	const char *name;
 
-	for (i = 0; i < calls->nr_frames; i++) {
-		name = calls->string[calls->frame[i].name];
-		/* "[libm.so.6]" is a name, too */
-		matches[i] = calls->frame[i].kind == FRAME_FUNCTION &&
-			     (!strcmp(pattern, name) || !fnmatch(pattern, name, 0));
-		found |= matches[i];
-	}
+	if (!matches)
+		return false;
 	for (i = 1; i < calls->nr_nodes; i++) {
 		of = table == TABLE_CALLERS ? calls->node[i].parent : i;
 		if (is_neighbour(sums, table, matches, i) && !is_neighbour_again(sums, table, matches, i, of))
 			add(sums, table, i, of);
 	}
 	free(matches);
-	if (!found)
-		kunwind_tool_error("no function on the stacks matches \"%s\"", pattern);
-	return found;
+	return true;
 }
 
 bool report_sum_functions(struct report *report, enum weight sort)
@@ -240,7 +232,7 @@ bool report_sum_functions(struct report *report, enum weight sort)
 		ok = sum_neighbours(&sums, TABLE_CALLEES, report->callees);
 	for (t = TABLE_FUNCTIONS; t <= TABLE_CALLEES; t++) {
 		remove_empty(&report->table[t]);
-		report_sort(&report->table[t]);
+		report_sort(&report->table[t], report->by_self && t == TABLE_FUNCTIONS);
 	}
 	free(sums.total);
 	free(sums.key);

@@ -181,13 +181,17 @@ static int by_key(const void *a, const void *b)
 {
 	const struct line *x = a, *y = b;
 
-	if (x->key != y->key)
-		return x->key < y->key ? 1 : -1;
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? 1 : -1;
 	return x->count < y->count ? 1 : x->count > y->count ? -1 : 0;
 }
 
-void report_sort(struct table *table)
+void report_sort(struct table *table, bool by_self)
 {
+	uint32_t i;
+
+	for (i = 0; i < table->nr; i++)
+		table->line[i].rank = by_self ? table->line[i].self : table->line[i].key;
 	if (table->nr)
 		qsort(table->line, table->nr, sizeof(*table->line), by_key);
 }
@@ -229,6 +233,6 @@ void report_finish(struct report *report)
 		for (i = 0; i < report->table[t].nr; i++)
 			report->table[t].line[i].key = t == TABLE_RESULTS ? report->table[t].line[i].count :
 							report->table[t].line[i].time;
-		report_sort(&report->table[t]);
+		report_sort(&report->table[t], false);
 	}
 }

@@ -25,7 +25,8 @@ struct line {
 	int64_t complete;		/* in complete stacks */
 	int64_t guessed;		/* the function's own frame is a guess */
 	uint32_t end;			/* string: the commonest reason of the others; 0: none */
-	int64_t key;		/* tables are sorted by this, largest first */
+	int64_t key;		/* of functions: the weight of sort */
+	int64_t rank;		/* tables are sorted by this, largest first */
 };
 
 struct table {
@@ -66,7 +67,11 @@ struct report {
 	bool json;
 	int sort;		/* enum weight, or -1 */
 	unsigned int by;	/* a bit for each table to print */
+	bool by_self;		/* functions are sorted by the weight of the function alone */
 	const char *callers, *callees;	/* patterns of functions, or NULL */
+	bool tree;		/* the tree of calls instead of tables */
+	uint32_t depth;
+	double least;		/* percent */
 	struct kunwind_colours colour;
 };
 
@@ -76,8 +81,8 @@ void report_take(const struct sample *sample, const bt_event *event, void *data)
 /* Returns the line of a key, made if needed. Valid until the next call. */
 struct line *report_line(struct table *table, uint32_t key);
 
-/* Sorts a table by key, the largest first, then by count. */
-void report_sort(struct table *table);
+/* Sorts a table by key or self, the largest first, then by count. */
+void report_sort(struct table *table, bool by_self);
 
 /* Sorts the tables that report_take() fills, and makes that of the reasons. */
 void report_finish(struct report *report);
@@ -87,6 +92,12 @@ void report_finish(struct report *report);
  * false, after a message, if no function matches --callers or --callees.
  */
 bool report_sum_functions(struct report *report, enum weight sort);
+
+/*
+ * Makes the tree of calls, or that of --callers or --callees. Returns false, after a message, if no
+ * function matches.
+ */
+bool report_tree(const struct report *report, enum weight weight, struct calls *tree);
 
 /* Return the report as JSON; print it as text. */
 json_t *report_json(const struct report *report, enum weight sort);

@@ -8,6 +8,7 @@
 #include "activity.h"
 #include "analyze.h"
 #include "lock_sums.h"
+#include "tree_text.h"
 #include "waits.h"
 
 static void set(json_t *object, const char *key, int64_t value)
@@ -191,31 +192,6 @@ static json_t *locks_json(struct waits *waits)
 	return array;
 }
 
-/* Parents have smaller numbers than their children. */
-static json_t *chains_json(const struct waits *waits)
-{
-	const struct calls *chains = &waits->chains;
-	struct calls_total *total = calls_totals(chains);
-	json_t **list = needed(calloc(chains->nr_nodes, sizeof(*list))), *object, *result;
-	uint32_t i;
-
-	for (i = 0; i < chains->nr_nodes; i++)
-		list[i] = needed(json_array());
-	for (i = 1; i < chains->nr_nodes; i++) {
-		object = needed(json_object());
-		analyze_set(object, "name", json_string(calls_name(chains, i)));
-		set(object, "ns", total[i].weight[WEIGHT_OFF_CPU]);
-		if (chains->node[i].parent == CALLS_ROOT)
-			set(object, "count", chains->node[i].self[WEIGHT_EVENTS]);
-		analyze_set(object, "parts", list[i]);
-		analyze_append(list[chains->node[i].parent], object);
-	}
-	result = list[CALLS_ROOT];
-	free(list);
-	free(total);
-	return result;
-}
-
 static json_t *endless_json(const struct waits *waits)
 {
 	const struct samples *samples = &waits->samples;
@@ -247,7 +223,7 @@ json_t *waits_json(struct waits *waits)
 	analyze_set(object, "threads", threads_json(waits));
 	analyze_set(object, "wakers", wakers_json(waits));
 	analyze_set(object, "locks", locks_json(waits));
-	analyze_set(object, "chains", chains_json(waits));
+	analyze_set(object, "chains", tree_json(&waits->chains, WEIGHT_OFF_CPU, "ns"));
 	analyze_set(object, "waiting_at_end", endless_json(waits));
 	return object;
 }

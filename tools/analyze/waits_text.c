@@ -9,6 +9,7 @@
 
 #include "columns.h"
 #include "stack_text.h"
+#include "tree_text.h"
 #include "waits.h"
 
 uint32_t waits_text_lines(const struct waits *waits, uint32_t nr)
@@ -157,83 +158,18 @@ static void print_wakers(struct waits *waits)
 
 /* ------------------------------------------------------------ chains */
 
-struct chain_print {
-	const struct waits *waits;
-	const struct calls_total *total;
-	uint32_t *child, *sibling;	/* of each node; CALLS_ROOT: none. Longest first */
-	uint32_t lines;
-	bool more;		/* lines were left out */
-};
-
-static const struct calls_total *sorted_total;
-
-static int by_time(const void *a, const void *b)
-{
-	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-	int64_t x = sorted_total[i].weight[WEIGHT_OFF_CPU], y = sorted_total[k].weight[WEIGHT_OFF_CPU];
-
-	return x != y ? (x < y ? -1 : 1) : i < k ? 1 : -1;
-}
-
-/* Links each node to its parent's children, those with the most time first. */
-static void link_children(struct chain_print *print)
-{
-	const struct calls *chains = &print->waits->chains;
-	uint32_t *order = needed(calloc(chains->nr_nodes, sizeof(*order))), i, *first;
-
-	for (i = 1; i < chains->nr_nodes; i++)
-		order[i - 1] = i;
-	sorted_total = print->total;
-	qsort(order, chains->nr_nodes - 1, sizeof(*order), by_time);
-	for (i = 0; i < chains->nr_nodes - 1; i++) {
-		first = &print->child[chains->node[order[i]].parent];
-		print->sibling[order[i]] = *first;
-		*first = order[i];
-	}
-	free(order);
-}
-
-/* Parts below one percent of the wait are left out. */
-static void print_chain(struct chain_print *print, uint32_t node, int64_t whole, int depth)
-{
-	int64_t time = print->total[node].weight[WEIGHT_OFF_CPU];
-	uint32_t i;
-
-	if (time * 100 < whole)
-		return;
-	if (print->waits->top && print->lines >= print->waits->top * 2) {
-		print->more = true;
-		return;
-	}
-	print->lines++;
-	columns_time(time);
-	printf("  %5.1f %%  %*s%s\n", columns_share(time, whole), depth * 2, "",
-	       calls_name(&print->waits->chains, node));
-	for (i = print->child[node]; i != CALLS_ROOT; i = print->sibling[i])
-		print_chain(print, i, whole, depth + 1);
-}
-
 static void print_chains(const struct waits *waits)
 {
-	const struct calls *chains = &waits->chains;
-	struct calls_total *total = calls_totals(chains);
-	struct chain_print print = { .waits = waits, .total = total };
-	uint32_t i;
+	/* parts below one percent of the wait are left out */
+	const struct tree_text chains = { .tree = &waits->chains, .weight = WEIGHT_OFF_CPU,
+					  .lines = waits->top * 2, .least = 1, .each = true };
 
-	if (chains->nr_nodes > 1) {
-		print.child = needed(calloc(chains->nr_nodes, sizeof(uint32_t)));
-		print.sibling = needed(calloc(chains->nr_nodes, sizeof(uint32_t)));
-		link_children(&print);
-		waits_text_title(waits, "Chains: what the waits waited for",
-			    "      time    share  thread: what it did");
-		for (i = print.child[CALLS_ROOT]; i != CALLS_ROOT; i = print.sibling[i])
-			print_chain(&print, i, total[i].weight[WEIGHT_OFF_CPU], 0);
-		if (print.more)
-			printf("  %s... more (--top 0 for all)%s\n", waits->colour.dim, waits->colour.plain);
-		free(print.child);
-		free(print.sibling);
-	}
-	free(total);
+	if (waits->chains.nr_nodes == 1)
+		return;
+	waits_text_title(waits, "Chains: what the waits waited for",
+			 "      time    share  thread: what it did");
+	if (tree_text(&chains))
+		printf("  %s... more (--top 0 for all)%s\n", waits->colour.dim, waits->colour.plain);
 }
 
 static void print_endless(struct waits *waits)

@@ -61,7 +61,7 @@ _kunwind() {
 		fi ;;
 	snapshot) mapfile -t COMPREPLY < <(compgen -W '--json --help' -- "$cur") ;;
 	report)
-		mapfile -t COMPREPLY < <(compgen -W "$events $filters --duration $names --by --callers --callees --top --sort --json" -- "$cur"; compgen -d -- "$cur") ;;
+		mapfile -t COMPREPLY < <(compgen -W "$events $filters --duration $names --by --callers --callees --tree --depth --least --top --sort --json" -- "$cur"; compgen -d -- "$cur") ;;
 	waits)
 		mapfile -t COMPREPLY < <(compgen -W "$events $filters --duration $names --depth --skip --top --json" -- "$cur"; compgen -d -- "$cur") ;;
 	flamegraph)
