@@ -3,8 +3,10 @@
  * begin_here.S - kunwind_walk_begin_here(): store the registers that the caller has after
  * this call returns
  *
- * As libkunwind/control/capture.S.
+ * As libkunwind/control/capture.S, but into the walk itself. rdi is the walk.
  */
+#include "begin_here.h"
+
 	.text
 	.globl	kunwind_walk_begin_here
 	.type	kunwind_walk_begin_here, @function
@@ -14,21 +16,15 @@ kunwind_walk_begin_here:
 	endbr64
 	movq	(%rsp), %rax			/* return address */
 	leaq	8(%rsp), %rcx			/* the caller's rsp */
-	subq	$136, %rsp			/* 17 words; keeps rsp 16-byte aligned */
-	.cfi_adjust_cfa_offset 136
-	movq	%rbx, 3*8(%rsp)
-	movq	%rbp, 6*8(%rsp)
-	movq	%rcx, 7*8(%rsp)
-	movq	%r12, 12*8(%rsp)
-	movq	%r13, 13*8(%rsp)
-	movq	%r14, 14*8(%rsp)
-	movq	%r15, 15*8(%rsp)
-	movq	%rax, 16*8(%rsp)
-	movq	%rsp, %rdx			/* third argument */
-	call	unwind_begin_here
-	addq	$136, %rsp
-	.cfi_adjust_cfa_offset -136
-	ret
+	movq	%rbx, UNWIND_REGS_AT + 3*8(%rdi)
+	movq	%rbp, UNWIND_REGS_AT + 6*8(%rdi)
+	movq	%rcx, UNWIND_REGS_AT + 7*8(%rdi)
+	movq	%r12, UNWIND_REGS_AT + 12*8(%rdi)
+	movq	%r13, UNWIND_REGS_AT + 13*8(%rdi)
+	movq	%r14, UNWIND_REGS_AT + 14*8(%rdi)
+	movq	%r15, UNWIND_REGS_AT + 15*8(%rdi)
+	movq	%rax, UNWIND_REGS_AT + 16*8(%rdi)
+	jmp	unwind_begin_here
 	.cfi_endproc
 	.size	kunwind_walk_begin_here, . - kunwind_walk_begin_here
 

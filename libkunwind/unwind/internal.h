@@ -21,6 +21,7 @@
 #include "table/fde_rule.h"
 #include "walk/walk.h"
 #include "kunwind/unwind.h"
+#include "users.h"
 
 /* The version script and -fvisibility=hidden keep all other symbols inside. */
 #define UNWIND_EXPORT	__attribute__((__visibility__("default")))
@@ -104,12 +105,14 @@ struct unwind_given {			/* by kunwind_unwinder_map() */
 #define UNWIND_STACKS	256
 struct kunwind_unwinder {
 	struct kunwind_rule_cache cache;
+	u16 after_slot[KUNWIND_RULE_CACHE_ENTRIES];
 	struct unwind_snapshot *snapshot;
-	u32 users;			/* walks that use a snapshot now */
+	struct unwind_users users;
 	u64 ids;			/* of snapshots' contents: the last one */
 	u64 stacks[UNWIND_STACKS];	/* stack.c */
 	u64 main_hi, main_lo;		/* of the main thread's stack: end, and lowest page seen */
 	u32 nr_late;
+	u64 late_lo, late_hi;		/* all late ranges are in [lo, hi) */
 	struct unwind_late late[UNWIND_LATE];
 	u32 answers_taken, wants_answers;
 	struct kunwind_analysis_cache answers;

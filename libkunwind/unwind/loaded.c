@@ -137,6 +137,17 @@ static bool known(const struct unwind_snapshot *snapshot, const struct found *fo
 	return false;
 }
 
+/* Makes *@bound the lower (or higher) one of itself and @value; 0: it is not set. */
+static void widen(u64 *bound, u64 value, bool lower)
+{
+	u64 old = READ_ONCE(*bound);
+
+	while ((!old || (lower ? value < old : value > old)) &&
+	       !__atomic_compare_exchange_n(bound, &old, value, false, __ATOMIC_SEQ_CST,
+					    __ATOMIC_SEQ_CST))
+		;
+}
+
 const struct kunwind_range *unwind_late_find(struct unwind_snapshot *snapshot, u64 addr)
 {
 	struct kunwind_unwinder *unwinder = snapshot->unwinder;
@@ -168,6 +179,8 @@ const struct kunwind_range *unwind_late_find(struct unwind_snapshot *snapshot, u
 		return NULL;
 	late = &unwinder->late[i];
 	fill_late(late, &loaded, &elf, &range);
+	widen(&unwinder->late_lo, range.start, true);
+	widen(&unwinder->late_hi, range.end, false);
 	__atomic_store_n(&late->ready, 1, __ATOMIC_RELEASE);
 	return &late->range;
 }

@@ -57,6 +57,7 @@ static void lock(struct kunwind_unwinder *unwinder)
 	if (unwinder->pid != getpid()) {
 		unwinder->pid = getpid();
 		unwinder->has_thread = false;
+		unwind_users_forget(&unwinder->users);
 		pthread_mutex_init(&unwinder->lock, NULL);
 		pthread_cond_init(&unwinder->wake, NULL);
 	}
@@ -67,7 +68,7 @@ static void free_retired(struct kunwind_unwinder *unwinder)
 {
 	struct unwind_snapshot *snapshot;
 
-	if (__atomic_load_n(&unwinder->users, __ATOMIC_SEQ_CST))
+	if (unwinder->retired && !unwind_users_none(&unwinder->users))
 		return;
 	while ((snapshot = unwinder->retired)) {
 		unwinder->retired = snapshot->next;
@@ -118,6 +119,7 @@ UNWIND_EXPORT struct kunwind_unwinder *kunwind_unwinder_new(unsigned int flags, 
 	unwinder->pid = getpid();
 	unwinder->main_hi = unwinder->main_lo = flags & KUNWIND_UNWINDER_OTHER ? 0 : stack_end();
 	unwinder->entry_sp = flags & KUNWIND_UNWINDER_OTHER ? 0 : entry_sp();
+	unwind_users_init(&unwinder->users);
 	pthread_mutex_init(&unwinder->lock, NULL);
 	pthread_cond_init(&unwinder->wake, NULL);
 	/* Without the thread, walks do without tables, as the program has not asked to wait for them. */
@@ -163,7 +165,7 @@ UNWIND_EXPORT void kunwind_unwinder_free(struct kunwind_unwinder *unwinder)
 	lock(unwinder);
 	pthread_mutex_unlock(&unwinder->lock);
 	unwind_tables_stop(unwinder);
-	unwinder->users = 0;
+	unwind_users_forget(&unwinder->users);
 	free_retired(unwinder);
 	if (unwinder->snapshot)
 		unwind_snapshot_free(unwinder->snapshot);

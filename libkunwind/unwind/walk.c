@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <ucontext.h>
 
+#include "begin_here.h"
 #include "internal.h"
 #include "walk/mem.h"
 
@@ -33,6 +34,7 @@ static void begin(struct unwind_walk *walk, struct kunwind_unwinder *unwinder, u
 {
 	walk->unwinder = unwinder;
 	walk->stretch.addr = addr;
+	walk->stretch.after_slot = unwinder->after_slot;
 	walk->stretch.bp_at = KUNWIND_STRETCH_NO_SLOT;
 	walk->core.cache = NULL;
 	walk->core.replay = NULL;
@@ -77,15 +79,14 @@ UNWIND_EXPORT void kunwind_walk_begin_ucontext(struct kunwind_stack_walk *memory
 	walk->stack_sp = walk->core.regs.r[KUNWIND_RSP];
 }
 
-/* begin_here.S: @regs has the callee-saved registers, rsp and rip of the calling function. */
-void unwind_begin_here(struct kunwind_stack_walk *memory, struct kunwind_unwinder *unwinder,
-		       const u64 *regs);
-void unwind_begin_here(struct kunwind_stack_walk *memory, struct kunwind_unwinder *unwinder,
-		       const u64 *regs)
+_Static_assert(offsetof(struct unwind_walk, core.regs.r) == UNWIND_REGS_AT, "begin_here.h is wrong");
+
+/* begin_here.S: it has set rbx, rbp, rsp, r12 to r15 and rip of the calling function. */
+void unwind_begin_here(struct kunwind_stack_walk *memory, struct kunwind_unwinder *unwinder);
+void unwind_begin_here(struct kunwind_stack_walk *memory, struct kunwind_unwinder *unwinder)
 {
 	struct unwind_walk *walk = walk_of(memory);
 
-	memcpy(walk->core.regs.r, regs, sizeof(walk->core.regs.r));
 	walk->core.regs.valid = KUNWIND_SAVED_REGS | KUNWIND_REG(KUNWIND_RBP) |
 				KUNWIND_REG(KUNWIND_RSP) | KUNWIND_REG(KUNWIND_RA);
 	begin(walk, unwinder, walk->core.regs.r[KUNWIND_RA] - 1);
@@ -123,13 +124,18 @@ UNWIND_EXPORT int kunwind_walk_begin_regs(struct kunwind_stack_walk *memory,
 /* Keeps where the stretch begins, to walk it again. */
 static void keep_begin(struct unwind_walk *walk)
 {
-	walk->begin.regs = walk->core.regs;
+	u32 i;
+
+	walk->begin.trust = walk->trust[KUNWIND_STRETCH];
+	/* Word by word: a wider load of words that were just stored would wait for the stores. */
+	for (i = 0; i < KUNWIND_NR_REGS; i++)
+		walk->begin.regs.r[i] = READ_ONCE(walk->core.regs.r[i]);
+	walk->begin.regs.valid = walk->core.regs.valid;
 	walk->begin.addr = walk->stretch.addr;
 	walk->begin.bp_at = walk->stretch.bp_at;
 	walk->begin.lower_cfa = walk->core.lower_cfa;
 	walk->begin.lower_ra = walk->core.lower_ra;
 	walk->begin.lower_nr = walk->core.lower_nr;
-	walk->begin.trust = walk->trust[KUNWIND_STRETCH];
 }
 
 static void return_to_begin(struct unwind_walk *walk)
@@ -170,13 +176,16 @@ static enum kunwind_reason steps(struct unwind_walk *walk, struct unwind_snapsho
 static bool still_loaded(const struct unwind_walk *walk, const struct unwind_snapshot *snapshot,
 			 u64 id)
 {
+	const u64 late_lo = READ_ONCE(walk->unwinder->late_lo);
+	const u64 late_hi = READ_ONCE(walk->unwinder->late_hi);
 	const struct kunwind_range *range = NULL;
 	u32 i;
 
 	for (i = 0; i < walk->core.count; i++) {
 		const u64 addr = walk->stretch.looked_up[i];
 
-		if (addr - snapshot->loose_lo >= snapshot->loose_span ||
+		if ((addr - snapshot->loose_lo >= snapshot->loose_span &&
+		     addr - late_lo >= late_hi - late_lo) ||
 		    (range && addr - range->start < range->end - range->start))
 			continue;
 		range = kunwind_ranges_find(&snapshot->ranges, addr);
@@ -212,10 +221,12 @@ static void walk_stretch(struct unwind_walk *walk, u32 again, const bool modules
 	struct unwind_snapshot *snapshot;
 	enum kunwind_reason reason;
 	u32 tries = 0, free = 0;
-	u64 id;
+	u64 id, *users;
 
-	__atomic_add_fetch(&unwinder->users, 1, __ATOMIC_SEQ_CST);
+	users = unwind_users_enter(&unwinder->users);
 	snapshot = __atomic_load_n(&unwinder->snapshot, __ATOMIC_SEQ_CST);
+	if (!again)
+		keep_begin(walk);
 	if (walk->stack_sp)
 		unwind_stack_trust(walk);
 	if (unlikely(READ_ONCE(unwinder->wants_answers)) &&
@@ -225,7 +236,8 @@ static void walk_stretch(struct unwind_walk *walk, u32 again, const bool modules
 	do {
 		id = READ_ONCE(snapshot->ranges.id);
 		reason = steps(walk, snapshot);
-		if (likely(!snapshot->loose_span) || still_loaded(walk, snapshot, id))
+		if (likely(!snapshot->loose_span && !READ_ONCE(unwinder->nr_late)) ||
+		    still_loaded(walk, snapshot, id))
 			break;
 		return_to_begin(walk);
 		reason = KUNWIND_NOT_READY;
@@ -243,14 +255,13 @@ static void walk_stretch(struct unwind_walk *walk, u32 again, const bool modules
 	walk->modules = modules;
 	if (modules)
 		find_modules(walk, snapshot);
-	__atomic_sub_fetch(&unwinder->users, 1, __ATOMIC_SEQ_CST);
+	unwind_users_exit(&unwinder->users, users);
 }
 
 /* Makes frames available. False: the walk has ended. */
 static bool more(struct unwind_walk *walk, const bool modules)
 {
 	if (walk->reason == KUNWIND_BUFFER_FULL) {
-		keep_begin(walk);
 		walk_stretch(walk, 0, modules);
 	} else if (walk->missing && walk->memory.read) {
 		return_to_begin(walk);

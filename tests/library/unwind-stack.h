@@ -20,7 +20,7 @@ static __thread int stack_depth;
 static uint64_t stack_seen[STACK_MOST + 100];
 
 /* Compilers must not turn the calls into a loop, nor remove the frames. */
-static void __attribute__((__noinline__)) deeper(int depth, void (*last)(void))
+static void __attribute__((__noinline__, __unused__)) deeper(int depth, void (*last)(void))
 {
 	volatile char *some = alloca(16 + depth % 7 * 24);
 

@@ -330,6 +330,28 @@ static __always_inline bool find_rule(struct kunwind_rule_cache *cache,
 	return kunwind_rule_cache_has(*slot, state->addr, state->key, after);
 }
 
+/*
+ * The same in a walk in stretches. First it tries the entry that came after the entry of
+ * the frame before, when that was used last: then the processor goes on before it has
+ * loaded the return address. A wrong entry is for another address, so it costs time only.
+ */
+static __always_inline bool find_rule_after(struct kunwind_rule_cache *cache,
+					    const struct walk_state *state, u16 *after_slot, u32 *at,
+					    struct kunwind_rule_cache_entry **slot, u64 *after)
+{
+	u16 *const hint = &after_slot[*at];
+	bool found = true;
+
+	*slot = &cache->entry[READ_ONCE(*hint) % KUNWIND_RULE_CACHE_ENTRIES];
+	if (unlikely(!kunwind_rule_cache_has(*slot, state->addr, state->key, after))) {
+		found = find_rule(cache, state, slot, after);
+		if (found)
+			WRITE_ONCE(*hint, *slot - cache->entry);
+	}
+	*at = found ? *slot - cache->entry : 0;
+	return found;
+}
+
 /* A step by a rule that is in the cache, the most common forms first; inside the window. */
 static __always_inline enum step fast_step(struct kunwind_walk *walk, struct walk_state *state,
 					   const struct kunwind_rule_cache_entry *slot, u64 after,
@@ -568,6 +590,7 @@ static __always_inline enum kunwind_reason walk_by(struct kunwind_walk *walk, co
 	};
 	struct kunwind_rule_cache_entry *slot;
 	enum step step;
+	u32 at = 0;	/* number of the entry of the frame before */
 	u64 after;
 
 	if (!start(walk, &state, noted, stretch)) {
@@ -575,7 +598,8 @@ static __always_inline enum kunwind_reason walk_by(struct kunwind_walk *walk, co
 		return KUNWIND_UNREADABLE;
 	}
 	for (;;) {
-		if (likely(find_rule(cache, &state, &slot, &after))) {
+		if (likely(stretch ? find_rule_after(cache, &state, stretch->after_slot, &at, &slot, &after) :
+				     find_rule(cache, &state, &slot, &after))) {
 			step = STEP_RULE;
 		} else {
 			slot = &slow.entry;

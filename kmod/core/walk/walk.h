@@ -17,15 +17,18 @@
  * bytes, has the trust of that frame at the end.
  * @addr: address to look up: the frame's, or one less after a call
  * @bp_at: where the frame's rbp is saved, or KUNWIND_STRETCH_NO_SLOT: it is in the registers
+ * @after_slot: KUNWIND_RULE_CACHE_ENTRIES hints beside walk->cache: the number of the
+ *	entry that was used after each entry. Zeroed at first; walks may share it
  * @sp: stack pointer of each frame
  * @looked_up: @addr of each frame. The frame is exact if it equals its address
  */
-#define KUNWIND_STRETCH		48
+#define KUNWIND_STRETCH		64
 #define KUNWIND_STRETCH_SP	KUNWIND_STRETCH		/* distances from address[], words */
 #define KUNWIND_STRETCH_LOOKED_UP	(2 * KUNWIND_STRETCH)
 #define KUNWIND_STRETCH_NO_SLOT	(1ULL << 63)
 struct kunwind_stretch {
 	u64 addr, bp_at;
+	u16 *after_slot;
 	unsigned long address[KUNWIND_STRETCH];
 	u64 sp[KUNWIND_STRETCH];
 	u64 looked_up[KUNWIND_STRETCH];
