@@ -261,12 +261,12 @@ static void walk_stretch(struct unwind_walk *walk, u32 again, const bool modules
 /* Makes frames available. False: the walk has ended. */
 static bool more(struct unwind_walk *walk, const bool modules)
 {
-	if (walk->reason == KUNWIND_BUFFER_FULL) {
-		walk_stretch(walk, 0, modules);
-	} else if (walk->missing && walk->memory.read) {
+	if (walk->missing && walk->memory.read) {
 		return_to_begin(walk);
 		walk_stretch(walk, walk->count, modules);
 	}
+	if (walk->at == walk->count && walk->reason == KUNWIND_BUFFER_FULL)
+		walk_stretch(walk, 0, modules);
 	return walk->at < walk->count;
 }
 

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: MIT
+/*
+ * unwind-reader-test.c - walks with given registers and a function that reads memory: of another
+ * process, of a copied chunk of a stack that grows on demand, of a 32-bit process; with random
+ * registers and memory
+ */
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "unwind-stack.h"
+
+static struct kunwind_stack_walk walk;
+static pid_t child;
+
+static size_t read_child(void *data, uint64_t addr, void *buf, size_t len)
+{
+	struct iovec here = { buf, len }, there = { (void *)addr, len };
+	ssize_t got = process_vm_readv(child, &here, 1, &there, 1, 0);
+
+	(void)data;
+	return got < 0 ? 0 : got;
+}
+
+/* Adds the executable mappings of the child. */
+static struct kunwind_unwinder *unwinder_of_child(void)
+{
+	struct kunwind_unwinder *unwinder = kunwind_unwinder_new(KUNWIND_UNWINDER_OTHER, 0);
+	char path[64], line[4500], mode[5], name[4097];
+	unsigned long start, end, offset;
+	FILE *maps;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", child);
+	maps = fopen(path, "r");
+	while (unwinder && maps && fgets(line, sizeof(line), maps)) {
+		*name = 0;
+		if (sscanf(line, "%lx-%lx %4s %lx %*s %*s %4096[^\n]", &start, &end, mode, &offset, name) >= 4 &&
+		    mode[2] == 'x' && (long)start > 0)
+			kunwind_unwinder_map(unwinder, start, end, offset, *name == '/' ? name : NULL);
+	}
+	if (maps)
+		fclose(maps);
+	kunwind_unwinder_refresh(unwinder);
+	return unwinder;
+}
+
+static void registers_of_child(struct kunwind_registers *regs)
+{
+	struct user_regs_struct user;
+
+	ptrace(PTRACE_GETREGS, child, NULL, &user);
+	*regs = (struct kunwind_registers){
+		.r = { user.rax, user.rdx, user.rcx, user.rbx, user.rsi, user.rdi, user.rbp, user.rsp,
+		       user.r8, user.r9, user.r10, user.r11, user.r12, user.r13, user.r14, user.r15,
+		       user.rip },
+		.valid = (1U << KUNWIND_NR_REGISTERS) - 1, .fs_base = user.fs_base,
+	};
+}
+
+static void stop(void)
+{
+	raise(SIGSTOP);
+}
+
+/* Starts @program, or this one in deeper(), and waits until it has stopped itself. */
+static bool start(const char *program)
+{
+	int status;
+
+	child = fork();
+	if (!child) {
+		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		if (program)
+			execl(program, program, NULL);
+		else
+			deeper(100, stop);
+		_exit(1);
+	}
+	waitpid(child, &status, 0);
+	if (program && WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP) {	/* the exec */
+		ptrace(PTRACE_CONT, child, NULL, NULL);
+		waitpid(child, &status, 0);
+	}
+	return WIFSTOPPED(status) && WSTOPSIG(status) == SIGSTOP;
+}
+
+static void finish(void)
+{
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+
+/* The child has noted its return addresses. Returns the frame after raise() and stop(). */
+static int take_truth(int nr)
+{
+	int from = 0;
+
+	read_child(NULL, (uint64_t)stack_true, stack_true, sizeof(stack_true));
+	read_child(NULL, (uint64_t)&stack_depth, &stack_depth, sizeof(stack_depth));
+	while (from < nr && stack_seen[from] != stack_true[stack_depth - 1])
+		from++;
+	return from;
+}
+
+struct chunk {
+	uint64_t at, len;
+	unsigned char bytes[1 << 18];
+};
+
+static size_t read_chunk(void *data, uint64_t addr, void *buf, size_t len)
+{
+	const struct chunk *chunk = data;
+
+	if (addr < chunk->at || addr - chunk->at >= chunk->len)
+		return 0;
+	if (len > chunk->len - (addr - chunk->at))
+		len = chunk->len - (addr - chunk->at);
+	memcpy(buf, chunk->bytes + (addr - chunk->at), len);
+	return len;
+}
+
+static void test_chunk(struct kunwind_unwinder *unwinder, const struct kunwind_registers *regs,
+		       const uint64_t *all, int nr)
+{
+	static struct chunk chunk;
+	struct kunwind_stack_frame frame;
+	uint64_t missing, last_missing = 0;
+	int n = 0, same = 0, more = 0, grows = 0;
+
+	chunk.at = regs->r[7];
+	chunk.len = read_child(NULL, chunk.at, chunk.bytes, 200);
+	kunwind_walk_begin_regs(&walk, unwinder, regs, read_chunk, &chunk);
+	for (;;) {
+		while (kunwind_walk_next(&walk, &frame)) {
+			same += n < nr && frame.ip == all[n];
+			n++;
+		}
+		missing = kunwind_walk_missing(&walk);
+		if (!missing || more > 1000)
+			break;
+		more++;
+		grows += missing >= chunk.at + chunk.len - 8 && missing >= last_missing;
+		last_missing = missing;
+		chunk.len += read_child(NULL, chunk.at + chunk.len, chunk.bytes + chunk.len, 96);
+	}
+	tap_ok(n == nr && same == nr && kunwind_walk_reason(&walk) == KUNWIND_COMPLETE,
+	       "a chunk that grows: the same frames (%d of %d, reason %d)", same, nr, kunwind_walk_reason(&walk));
+	tap_ok(more > 20 && grows == more, "the walk says each time from where on it needs more (%d times)", more);
+	chunk.len = 200;
+	kunwind_walk_begin_regs(&walk, unwinder, regs, read_chunk, &chunk);
+	n = stack_walk(&walk);
+	tap_ok(n > 1 && n < nr && kunwind_walk_reason(&walk) == KUNWIND_UNREADABLE &&
+	       !kunwind_walk_next(&walk, &frame) && kunwind_walk_reason(&walk) == KUNWIND_UNREADABLE,
+	       "a chunk that does not grow: the first frames, and unreadable");
+}
+
+static void test_process(void)
+{
+	struct kunwind_unwinder *unwinder;
+	struct kunwind_registers regs;
+	static uint64_t all[STACK_MOST];
+	int nr, from;
+
+	if (!tap_ok(start(NULL), "a child stops"))
+		return;
+	unwinder = unwinder_of_child();
+	registers_of_child(&regs);
+	tap_ok(!kunwind_walk_begin_regs(&walk, unwinder, &regs, read_child, NULL),
+	       "a walk of another process begins");
+	nr = stack_walk(&walk);
+	from = take_truth(nr);
+	tap_ok(stack_right(nr, from, 100) && kunwind_walk_reason(&walk) == KUNWIND_COMPLETE,
+	       "its frames are the true ones, to the end (%d frames, reason %d)", nr,
+	       kunwind_walk_reason(&walk));
+	memcpy(all, stack_seen, sizeof(all));
+	test_chunk(unwinder, &regs, all, nr);
+
+	regs.valid &= ~(1U << 7);
+	tap_ok(kunwind_walk_begin_regs(&walk, unwinder, &regs, read_child, NULL) == -EINVAL,
+	       "without a stack pointer, no walk begins");
+	regs.valid |= 1U << 7;
+	regs.flags = 1U << 31;
+	tap_ok(kunwind_walk_begin_regs(&walk, unwinder, &regs, read_child, NULL) == -EINVAL,
+	       "with an unknown flag, no walk begins");
+	regs.flags = KUNWIND_REGISTERS_CALLED;
+	regs.r[16] = all[5];
+	kunwind_walk_begin_regs(&walk, unwinder, &regs, read_child, NULL);
+	{
+		struct kunwind_stack_frame frame;
+
+		tap_ok(kunwind_walk_next(&walk, &frame) && frame.ip == all[5] && !frame.exact,
+		       "rip that follows a call is no exact frame");
+	}
+	stack_depth = 0;
+	finish();
+	kunwind_unwinder_free(unwinder);
+}
+
+static void test_i386(void)
+{
+	struct kunwind_unwinder *unwinder;
+	struct kunwind_registers regs;
+	char path[PATH_MAX];
+	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	struct kunwind_stack_frame frame;
+	uint32_t truth[64];
+	int nr = 0, right = 0, count;
+	uint64_t sp = 0;
+	bool rising = true;
+
+	path[len] = 0;
+	strcpy(strrchr(path, '/') + 1, "unwind-i386");
+	if (access(path, X_OK) || !start(path)) {
+		tap_count++;
+		printf("ok %d - 32-bit code # SKIP no 32-bit program can be built or run\n", tap_count);
+		return;
+	}
+	unwinder = unwinder_of_child();
+	registers_of_child(&regs);
+	regs.flags = KUNWIND_REGISTERS_I386;
+	count = (uint32_t)regs.r[5];
+	read_child(NULL, (uint32_t)regs.r[4], truth, sizeof(truth));
+	kunwind_walk_begin_regs(&walk, unwinder, &regs, read_child, NULL);
+	while (kunwind_walk_next(&walk, &frame)) {
+		right += nr && nr <= count && frame.ip == truth[count - nr];
+		rising &= frame.sp > sp && frame.exact == !nr;
+		sp = frame.sp;
+		nr++;
+	}
+	tap_ok(count == 21 && nr == count + 1 && right == count &&
+	       kunwind_walk_reason(&walk) == KUNWIND_COMPLETE,
+	       "a 32-bit stack has its frames, to the end (%d, %d of %d right, reason %d)", nr, right, count,
+	       kunwind_walk_reason(&walk));
+	tap_ok(rising, "its stack pointers rise, and only the first frame is exact");
+	finish();
+	kunwind_unwinder_free(unwinder);
+}
+
+/* Memory of random words, half of which are addresses of code or of the memory. */
+static uint64_t state = 0x2545f4914f6cdd1dULL;
+
+static uint64_t any(void)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state;
+}
+
+static uint64_t any_word(void)
+{
+	switch (any() % 4) {
+	case 0:
+		return (uint64_t)stack_walk + any() % 4096;
+	case 1:
+		return (uint64_t)raise + any() % 65536;
+	case 2:
+		return 0x7fff00000000 + any() % 8192;
+	default:
+		return any() >> any() % 64;
+	}
+}
+
+static size_t read_any(void *data, uint64_t addr, void *buf, size_t len)
+{
+	uint64_t word = any_word();
+
+	(void)data;
+	if (any() % 16 == 0)
+		return 0;
+	(void)addr;
+	memset(buf, 0, len);
+	memcpy(buf, &word, len < 8 ? len : 8);
+	return any() % 16 ? len : any() % (len + 1);
+}
+
+/* @read: or NULL, for this process's own memory. */
+static void test_hostile(unsigned int flags, kunwind_read_memory *read, const char *name)
+{
+	struct kunwind_unwinder *unwinder = kunwind_unwinder_new(flags, 0);
+	struct kunwind_stack_frame frame;
+	unsigned long frames = 0;
+	int i, n, reg, strange = 0;
+
+	for (i = 0; i < 20000; i++) {
+		struct kunwind_registers regs = { .valid = any() | 1 << 7 | 1 << 16, .fs_base = any_word() };
+
+		for (reg = 0; reg < KUNWIND_NR_REGISTERS; reg++)
+			regs.r[reg] = any_word();
+		regs.flags = any() % 4;
+		kunwind_walk_begin_regs(&walk, unwinder, &regs, read, NULL);
+		for (n = 0; n < 300 && kunwind_walk_next(&walk, &frame); n++)
+			strange += frame.trust >= KUNWIND_NR_TRUSTS || frame.exact > 1;
+		frames += n;
+		strange += kunwind_walk_reason(&walk) >= KUNWIND_NR_REASONS;
+	}
+	tap_ok(!strange && frames >= 20000, "%s: random registers and memory do no harm (%lu frames)", name, frames);
+	kunwind_unwinder_free(unwinder);
+}
+
+int main(void)
+{
+	setvbuf(stdout, NULL, _IONBF, 0);
+	test_process();
+	test_i386();
+	test_hostile(0, read_any, "single FDEs");
+	test_hostile(KUNWIND_UNWINDER_TABLES | KUNWIND_UNWINDER_GUESS, read_any, "tables, with guesses");
+	test_hostile(KUNWIND_UNWINDER_GUESS, NULL, "own memory");
+	return tap_done();
+}
