@@ -2,11 +2,14 @@
 /*
  * users.c - count the walks that use a snapshot; see users.h
  */
-#include <linux/membarrier.h>
 #include <sys/syscall.h>
 
 #include "syscall.h"
 #include "users.h"
+
+/* linux/membarrier.h, which musl-gcc does not find. */
+#define MEMBARRIER_CMD_PRIVATE_EXPEDITED		(1 << 3)
+#define MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED	(1 << 4)
 
 static bool membarrier(int command)
 {

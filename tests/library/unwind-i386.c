@@ -12,7 +12,8 @@ static void __attribute__((__noinline__)) stop(void)
 
 	truth[nr++] = (unsigned int)__builtin_return_address(0);
 	__asm__ __volatile__("int $0x80" : "=a"(pid) : "a"(20));		/* getpid */
-	__asm__ __volatile__("int $0x80" : : "a"(37), "b"(pid), "c"(19), "S"(truth), "D"(nr)); /* kill, SIGSTOP */
+	/* kill, SIGSTOP */
+	__asm__ __volatile__("int $0x80" : : "a"(37), "b"(pid), "c"(19), "S"(truth), "D"(nr));
 }
 
 static void __attribute__((__noinline__)) deeper(int depth)

@@ -143,7 +143,8 @@ static void test_meanwhile(void)
 		failed += !right();
 	stop = true;
 	pthread_join(thread, NULL);
-	tap_ok(!failed, "%s: another thread loads, unloads and refreshes meanwhile (%d failed)", kind, failed);
+	tap_ok(!failed, "%s: another thread loads, unloads and refreshes meanwhile (%d failed)", kind,
+	       failed);
 	dlclose(handle);
 }
 

@@ -40,7 +40,8 @@ static struct kunwind_unwinder *unwinder_of_child(void)
 	maps = fopen(path, "r");
 	while (unwinder && maps && fgets(line, sizeof(line), maps)) {
 		*name = 0;
-		if (sscanf(line, "%lx-%lx %4s %lx %*s %*s %4096[^\n]", &start, &end, mode, &offset, name) >= 4 &&
+		if (sscanf(line, "%lx-%lx %4s %lx %*s %*s %4096[^\n]", &start, &end, mode, &offset,
+			   name) >= 4 &&
 		    mode[2] == 'x' && (long)start > 0)
 			kunwind_unwinder_map(unwinder, start, end, offset, *name == '/' ? name : NULL);
 	}
@@ -150,8 +151,10 @@ static void test_chunk(struct kunwind_unwinder *unwinder, const struct kunwind_r
 		chunk.len += read_child(NULL, chunk.at + chunk.len, chunk.bytes + chunk.len, 96);
 	}
 	tap_ok(n == nr && same == nr && kunwind_walk_reason(&walk) == KUNWIND_COMPLETE,
-	       "a chunk that grows: the same frames (%d of %d, reason %d)", same, nr, kunwind_walk_reason(&walk));
-	tap_ok(more > 20 && grows == more, "the walk says each time from where on it needs more (%d times)", more);
+	       "a chunk that grows: the same frames (%d of %d, reason %d)", same, nr,
+	       kunwind_walk_reason(&walk));
+	tap_ok(more > 20 && grows == more,
+	       "the walk says each time from where on it needs more (%d times)", more);
 	chunk.len = 200;
 	kunwind_walk_begin_regs(&walk, unwinder, regs, read_chunk, &chunk);
 	n = stack_walk(&walk);
@@ -300,7 +303,8 @@ static void test_hostile(unsigned int flags, kunwind_read_memory *read, const ch
 		frames += n;
 		strange += kunwind_walk_reason(&walk) >= KUNWIND_NR_REASONS;
 	}
-	tap_ok(!strange && frames >= 20000, "%s: random registers and memory do no harm (%lu frames)", name, frames);
+	tap_ok(!strange && frames >= 20000, "%s: random registers and memory do no harm (%lu frames)",
+	       name, frames);
 	kunwind_unwinder_free(unwinder);
 }
 
