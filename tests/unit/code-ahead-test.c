@@ -226,6 +226,16 @@ static const struct ahead_case {
 	{ "mov %rax, %rsp", "48 89 c4 c3", NO, 0, 0 },
 	{ "mov %r12, %rsp", "4c 89 e4 c3", NO, 0, 0 },
 	{ "mov %rsp, %r12", "49 89 e4 c3", 0, -1, -1 },
+	/* mov %rsp, %r12; and $-16, %rsp; call; mov %r12, %rsp; pop %rbx; ret */
+	{ "rsp is copied, aligned, and restored",
+	  "49 89 e4 48 83 e4 f0 e8 10 00 00 00 4c 89 e4 5b c3", 8, -1, -1 },
+	{ "the same by 8b", "4c 8b e4 48 83 e4 f0 e8 10 00 00 00 49 8b e4 5b c3", 8, -1, -1 },
+	{ "rsp is copied to rbx by lea", "48 8d 5c 24 08 48 83 e4 f0 48 89 dc c3", 8, -1, -1 },
+	{ "rsp is copied, and restored by lea", "48 89 e3 48 83 e4 f0 48 8d 63 10 c3", 16, -1, -1 },
+	{ "rsp is copied, and the copy is written", "49 89 e4 48 83 e4 f0 4d 31 e4 4c 89 e4 c3", NO, 0, 0 },
+	{ "rsp is copied, and restored from another register", "49 89 e4 48 83 e4 f0 4c 89 ec c3", NO, 0, 0 },
+	{ "rsp is copied to a register that calls do not keep",
+	  "49 89 e3 48 83 e4 f0 4c 89 dc c3", NO, 0, 0 },
 	{ "mov n(%rsp), %rsp", "48 8b 64 24 08 c3", NO, 0, 0 },
 	{ "mov of a number to %rsp", "48 bc 00 00 00 00 00 00 00 00 c3", NO, 0, 0 },
 	{ "mov of a number to %r12", "49 bc 00 00 00 00 00 00 00 00 c3", 0, -1, -1 },
@@ -311,6 +321,8 @@ static const struct ahead_case {
 	/* 1: dec %ecx; jne 1b; pop; ret */
 	{ "a loop", "ff c9 75 fc 5b c3", 8, -1, -1 },
 	/* 1: dec %ecx; je 2f; jmp 1b; 2: pop; ret */
+	/* je 2f; 1: je 3f; dec %eax; jmp 1b; 2: jmp *%rax; 3: pop; ret */
+	{ "the code after a loop comes first", "74 07 74 07 ff c8 eb fa 90 ff e0 5b c3", 8, -1, -1 },
 	{ "a loop that a jump leaves", "ff c9 74 02 eb fa 5b c3", 8, -1, -1 },
 	{ "a loop that nothing leaves", "ff c9 90 eb fb", NO, 0, 0 },
 	{ "a jump backwards for a condition, and no way on", "eb 02 5b c3 74 fc ff e0", NO, 0, 0 },
@@ -373,6 +385,16 @@ static const struct ahead_case {
 	{ "rax is written by a constant", "58 48 8d 24 cc 05 01 00 00 00 50 c3", NO, 0, 0 },
 	{ "a call is between", "59 48 8d 24 c4 e8 10 00 00 00 51 c3", NO, 0, 0 },
 	{ "another word is pushed after the return address", "59 48 8d 24 c4 51 52 c3", NO, 0, 0 },
+	/* leave; pop %rdi; mov %r11, %rsp; jmp *%rdi */
+	{ "leave; pop; another rsp; a jump through the popped word", "c9 5f 4c 89 dc ff e7", -1, 8, 8 },
+	{ "pop; jmp through it", "5f ff e7", 0, -1, -1 },
+	{ "pop %r10; jmp through it", "41 5a 41 ff e2", 0, -1, -1 },
+	{ "pop; jmp through another register", "5f ff e6", NO, 0, 0 },
+	{ "pop; jmp through memory at it", "5f ff 27", NO, 0, 0 },
+	{ "pop; the register is written; jmp through it", "5f 31 ff ff e7", NO, 0, 0 },
+	{ "pop; a call; jmp through it", "5f e8 10 00 00 00 ff e7", NO, 0, 0 },
+	{ "pop; another word is pushed and popped; jmp through that", "5f 50 59 ff e1", NO, 0, 0 },
+	{ "push; pop; jmp through it", "50 5f ff e7", NO, 0, 0 },
 	{ "push; ret", "50 c3", 0, -1, -1 },
 	{ "push; push; ret", "50 50 c3", NO, 0, 0 },
 	{ "the same word is popped, and pushed back", "5a b8 3a 00 00 00 0f 05 52 c3", 0, -1, -1 },
@@ -464,6 +486,23 @@ static bool ahead(struct kunwind_mem *mem, s32 depth)
 	return kunwind_code_ahead(mem, false, TEXT_LO, 0, &code) && code.depth == depth;
 }
 
+/* 40 jumps, of which @which leads to pop, ret at @place, the others to places in between. */
+static bool ahead_of_jumps(u32 which, u32 place)
+{
+	struct eh *bytes = assemble("");
+	struct kunwind_mem mem;
+	u32 i;
+
+	for (i = 0; i < 40; i++) {
+		eh_hex(bytes, "74");
+		eh_num(bytes, (i == which ? place : 85 + i) - (2 * i + 2), 1);
+	}
+	eh_hex(bytes, "ff e0");
+	memcpy(bytes->data + place, "\x5b\xc3", 2);
+	mem = mem_of(bytes, sizeof(bytes->data));
+	return ahead(&mem, 8) && mem.left;
+}
+
 static void test_bounds(void)
 {
 	struct kunwind_mem mem;
@@ -471,22 +510,15 @@ static void test_bounds(void)
 	u32 i, last, spent, least;
 
 	/*
-	 * 40 conditional jumps, each to a place of its own, and an
-	 * indirect jump after them
+	 * 40 conditional jumps, each to a place of its own, and an indirect jump after them.
+	 * One of the places has an answer: the nearest, or the farthest one.
 	 */
-	bytes = assemble("");
-	for (last = 11; last < 40; last += 28) {
-		for (i = 0; i < 40; i++) {
-			eh_hex(bytes, "74");
-			eh_num(bytes, (i == last ? 122 : 82 + i) - (2 * i + 2), 1);
-		}
-		eh_hex(bytes, "ff e0");
-		memcpy(bytes->data + 122, "\x5b\xc3", 2);
-		mem = mem_of(bytes, sizeof(bytes->data));
-		tap_ok(ahead(&mem, 8) == (last == 11) && mem.left,
-		       "code ahead: only the first jumps are kept: jump %u", last);
-		bytes = assemble("");
+	for (last = 0; last < 40; last += 13) {
+		bool nearest = ahead_of_jumps(last, 82), farthest = ahead_of_jumps(last + 1, 130);
+
+		tap_ok(nearest && !farthest, "code ahead: the nearest places are kept: jump %u", last);
 	}
+	bytes = assemble("");
 	for (i = 0; i < 40; i++) {
 		eh_hex(bytes, "74");
 		eh_num(bytes, 78 - 2 * i + 2, 1);

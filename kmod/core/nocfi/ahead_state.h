@@ -37,18 +37,20 @@ struct ahead_state {
 	struct place moved;	/* where the last mov to n(%rsp) wrote */
 	struct place r10;	/* the place from which r10 was read */
 	struct place popped;	/* place of a popped word that a register still holds */
-	u8 popped_to;		/* that register */
-	bool back;		/* the last instruction pushed that register */
-	bool flags;		/* popped, and not changed since */
-	bool calls;		/* a call came on the path */
-	bool late;		/* of a target: after a call and nops, so it is taken after all others */
-	bool jumps, jumps_later;	/* as in struct kunwind_code */
-	s8 first;		/* the register pushed on an empty frame; 16: another word */
+	struct place copied;	/* rsp when it was copied to a callee-saved register that holds it */
 	s32 called_at;		/* the highest rsp at a call, from BASE_RSP */
 	s32 highest;		/* the highest rsp so far: below it, the path may have written */
-	u8 from_top;		/* the register into which the word below that was popped */
-	bool replaced;		/* another register was pushed there since */
-	u8 rbp_is, pushed_is;	/* enum rbp */
+	u8 popped_to, copied_to;	/* the registers */
+	u8 from_top;		/* the register into which the word below highest was popped */
+	s8 first;		/* the register pushed on an empty frame; 16: another word */
+	/* Bits, because a walk has 13 of these structures on its stack. */
+	u8 rbp_is : 2, pushed_is : 2;	/* enum rbp */
+	bool back : 1;		/* the last instruction pushed popped_to, or jumped through it */
+	bool flags : 1;		/* popped, and not changed since */
+	bool calls : 1;		/* a call came on the path */
+	bool late : 1;		/* of a target: after a call and nops, so it is taken after all others */
+	bool jumps : 1, jumps_later : 1; /* as in struct kunwind_code */
+	bool replaced : 1;	/* another register than from_top was pushed there since */
 };
 
 static inline bool kunwind_walk_attr same(struct place a, struct place b)

@@ -10,15 +10,16 @@
  *
  * One path is enough (docs/unwinding.md says why). follow() takes the path on
  * which no conditional jump is taken. If this path ends without a return,
- * follow() continues at the lowest address to which a conditional jump led
- * forward.
+ * follow() continues at an address to which a conditional jump led forward
+ * (comes_later()).
  *
  * A jump to another function (a tail call) is followed. A jump through a GOT
  * slot (jmp *n(%rip)) counts as a return, because its target returns from the
  * same place. A return that takes a word pushed or stored on the path is a jump
  * to that word, and counts in the same way. If the path first popped that word
  * into a register, the return address is in the word's old place: between pop
- * and push, a function may take its arguments off the stack (V8).
+ * and push, a function may take its arguments off the stack (V8). A jump through
+ * that register is a return, too (OpenJDK's interpreter).
  *
  * A call does not preserve the flags (psABI 3.2.3). A function that pops the
  * flags just before it returns was not called. It resumes what was interrupted,
@@ -109,7 +110,8 @@ static void kunwind_walk_attr popped(struct ahead_state *state, const struct kun
 
 	if (reg == R10)
 		read_r10(state, from);
-	state->popped = from;
+	/* The path may have written a place below the highest rsp. */
+	state->popped = from.base == BASE_RSP && from.off < state->highest ? (struct place){ } : from;
 	state->popped_to = reg;
 	state->flags |= insn->op == 0x9d && !insn->map;
 }
@@ -141,6 +143,8 @@ static void kunwind_walk_attr move_rsp(struct ahead *ahead, const struct kunwind
 		state->rsp = at_distance(state->rsp, off);
 	else if (e->rsp == KUNWIND_RSP_FROM_RBP)
 		state->rsp = at_distance(rbp_place(state), off);
+	else if (e->rsp == KUNWIND_RSP_SET && state->copied.base && e->base == state->copied_to)
+		state->rsp = at_distance(state->copied, off);
 	else if (!insn->map && insn->op == 0x8d && insn->wide && !insn->short_address &&
 		 (insn->modrm & 7) == 2 && insn->rm_high == 1 && insn->modrm >> 6 && state->r10.base)
 		state->rsp = at_distance((struct place){ .base = BASE_R10 }, insn->disp);
@@ -173,6 +177,20 @@ static void kunwind_walk_attr move_rbp(struct ahead_state *state, const struct k
 	}
 }
 
+/* A callee-saved register, other than rbp, that keeps a copy of rsp. */
+static void kunwind_walk_attr copy_rsp(struct ahead_state *state, const struct kunwind_insn *insn)
+{
+	s32 at;
+	const u8 to = kunwind_insn_copies_rsp(insn, &at);
+
+	if (to == RBX || (to >= 12 && to != KUNWIND_NO_REG)) {
+		state->copied = at_distance(state->rsp, at);
+		state->copied_to = to;
+	} else if (state->copied.base && kunwind_insn_writes(insn, state->copied_to)) {
+		state->copied = (struct place){ };
+	}
+}
+
 /* Words of the stack that mov writes, and that r10 is read from; eax and r10 that are lost. */
 static void kunwind_walk_attr move_others(struct ahead *ahead, const struct kunwind_insn *insn,
 					  const struct kunwind_insn_effect *e)
@@ -180,6 +198,7 @@ static void kunwind_walk_attr move_others(struct ahead *ahead, const struct kunw
 	const u32 reg = (insn->modrm >> 3 & 7) | insn->reg_high << 3;
 	struct ahead_state *state = &ahead->state;
 
+	copy_rsp(state, insn);
 	if (!insn->map && e->words) {
 		if (e->words > 0 && register_of(insn) == RAX)
 			ahead->eax = ~0U;
@@ -220,12 +239,14 @@ static enum next kunwind_walk_attr step(struct ahead *ahead, const struct kunwin
 {
 	struct ahead_state *state = &ahead->state;
 	const struct place before = state->rsp, frame = rbp_place(state);
+	const bool returns = e->flow == KUNWIND_FLOW_ANY && insn->modrm >> 6 == 3 &&
+			     state->popped.base && register_of(insn) == state->popped_to;
 
 	if (state->flags && !leaves_flags(insn))
 		state->flags = false;
 	if (state->back && e->flow != KUNWIND_FLOW_RETURN)
 		state->back = false;
-	if (state->popped.base && !leaves_popped(insn, state->popped_to))
+	if (state->popped.base && !returns && !leaves_popped(insn, state->popped_to))
 		state->popped = (struct place){ };
 	move_rsp(ahead, insn, e);
 	move_rbp(state, e, before, frame);
@@ -240,7 +261,8 @@ static enum next kunwind_walk_attr step(struct ahead *ahead, const struct kunwin
 	case KUNWIND_FLOW_RETURN:
 		return NEXT_RETURN;
 	case KUNWIND_FLOW_ANY:
-		return NEXT_NONE;
+		state->back = returns;
+		return returns ? NEXT_RETURN : NEXT_NONE;
 	case KUNWIND_FLOW_STOP:
 		return !insn->map && insn->op == 0xff ? NEXT_TAIL : NEXT_NONE;
 	}
@@ -252,22 +274,46 @@ static enum next kunwind_walk_attr step(struct ahead *ahead, const struct kunwin
 	return NEXT_ON;
 }
 
-/* Note a target: of a conditional jump that ends @here; or, if @late, after nops. */
+/*
+ * Whether target @a is taken after @b if a path has ended @here. The code after a loop, or after
+ * a path that ends, leads on. The code before @here that was jumped over mostly joins the path.
+ */
+static bool kunwind_walk_attr comes_later(const struct target *a, const struct target *b, s32 here)
+{
+	if (a->state.late != b->state.late)
+		return a->state.late;
+	if ((a->at < here) != (b->at < here))
+		return a->at < here;
+	return a->at > b->at;
+}
+
+/*
+ * Note a target: of a conditional jump that ends @here; or, if @late, after nops. If there is
+ * no room, the one that would be taken last is dropped.
+ */
 static void kunwind_walk_attr note(struct ahead *ahead, struct kunwind_mem *mem, s32 here, s64 at,
 				   bool late)
 {
-	u32 i;
+	struct target target = { .at = at, .state = ahead->state };
+	u32 i, last = 0;
 
-	if (at < here || at - here > MOST_DISTANCE || ahead->nr >= MOST_TARGETS)
+	if (at < here || at - here > MOST_DISTANCE)
 		return;
+	target.state.late = late;
 	kunwind_pay(mem, ahead->nr / 8);
-	for (i = 0; i < ahead->nr; i++)
+	for (i = 0; i < ahead->nr; i++) {
 		if (ahead->target[i].at == at && ahead->target[i].state.late <= late)
 			return;
-	i = kunwind_index(ahead->nr, (u32)MOST_TARGETS);
-	ahead->target[i] = (struct target){ .at = at, .state = ahead->state };
-	ahead->target[i].state.late = late;
-	ahead->nr++;
+		if (comes_later(&ahead->target[i], &ahead->target[last], here))
+			last = i;
+	}
+	if (i < MOST_TARGETS)
+		ahead->nr++;
+	else if (comes_later(&target, &ahead->target[last], here))
+		return;
+	else
+		i = last;
+	ahead->target[kunwind_index(i, (u32)MOST_TARGETS)] = target;
 }
 
 /*
@@ -288,23 +334,21 @@ static bool kunwind_walk_attr only_jumped_to(struct ahead *ahead, struct kunwind
 	return false;
 }
 
-/* Continue at the lowest target, *at; late ones come last. False: none is left. */
+/* Continue at a target, *at, after a path that ended there. False: none is left. */
 static bool kunwind_walk_attr take_target(struct ahead *ahead, s64 *at)
 {
-	u32 i, lowest = 0;
+	u32 i, next = 0;
 
 	if (!ahead->nr)
 		return false;
 	for (i = 1; i < ahead->nr; i++)
-		if (ahead->target[lowest].state.late > ahead->target[i].state.late ||
-		    (ahead->target[lowest].state.late == ahead->target[i].state.late &&
-		     ahead->target[i].at < ahead->target[lowest].at))
-			lowest = i;
-	lowest = kunwind_index(lowest, (u32)MOST_TARGETS);
-	*at = ahead->target[lowest].at;
-	ahead->state = ahead->target[lowest].state;
-	ahead->unsure |= ahead->target[lowest].state.late;
-	ahead->target[lowest] = ahead->target[--ahead->nr];
+		if (comes_later(&ahead->target[next], &ahead->target[i], *at))
+			next = i;
+	next = kunwind_index(next, (u32)MOST_TARGETS);
+	*at = ahead->target[next].at;
+	ahead->state = ahead->target[next].state;
+	ahead->unsure |= ahead->target[next].state.late;
+	ahead->target[next] = ahead->target[--ahead->nr];
 	ahead->eax = ~0U;
 	return true;
 }
@@ -321,14 +365,26 @@ static s32 kunwind_walk_attr first_seen(const struct ahead *ahead, s32 at)
 	return first;
 }
 
+/* Most paths end where code begins that was read before. */
 static void kunwind_walk_attr note_seen(struct ahead *ahead, s32 from, s32 to)
 {
-	const u32 i = kunwind_index(ahead->nr_seen, (u32)MOST_SEEN);
+	u32 i;
 
-	if (from == to || ahead->nr_seen >= MOST_SEEN)
+	if (from == to)
 		return;
-	ahead->seen[i] = (struct stretch){ from, to };
-	ahead->nr_seen++;
+	for (i = 0; i < ahead->nr_seen; i++)
+		if (ahead->seen[i].from == to || ahead->seen[i].to == from)
+			break;
+	if (i == MOST_SEEN)
+		return;
+	if (i == ahead->nr_seen) {
+		ahead->nr_seen++;
+		ahead->seen[kunwind_index(i, (u32)MOST_SEEN)] = (struct stretch){ from, to };
+	} else if (ahead->seen[i].from == to) {
+		ahead->seen[i].from = from;
+	} else {
+		ahead->seen[i].to = to;
+	}
 }
 
 /*
