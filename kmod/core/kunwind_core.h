@@ -450,6 +450,7 @@ struct kunwind_jit_rules {
 		s32 rbp_at;	/* from there down to the saved rbp, as in struct kunwind_code */
 		s32 end;	/* as in struct kunwind_code; 0: no return decides */
 		bool from_rsp;	/* the place is counted from rsp, not from rbp */
+		bool own_rbp;	/* the saved rbp may have any value */
 		u8 method;	/* enum kunwind_method */
 		bool confirmed;	/* two walks have found the same */
 	} rule[1U << KUNWIND_JIT_RULES_BITS];

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "../../kmod/core/walk/mem.h"
+#include "../../kmod/core/x86/code_hash.h"
 #include "nocfi-scene.h"
 
 #define INNER	(JIT + 0x40)		/* returns at once */
@@ -214,23 +215,103 @@ static void test_stack(void)
 	tap_ok(agrees(), "JIT rule: rbp is not known");
 }
 
-/* The callee has moved its return address down by 16 bytes, and keeps the old rsp. */
+/* The callee, whose rbp is at word 12, may have moved its return address down by 16 bytes. */
 static void test_moved(void)
 {
+	struct found with, without;
+
 	by_rsp_filled(FAR);
-	bp = AT(20);
-	put_code(&(struct code){ INNER, "48 83 c4 10 5d c3", 0 });
-	stack[0] = AT(5);
-	stack[2] = bp;
-	stack[3] = FRAME;
-	stack[1] = 0;
-	stack[7] = CALLER;
-	stack[9] = 0;
+	bp = AT(30);
+	put_code(&(struct code){ INNER, "48 83 c4 60 5d c3", 0 });
+	stack[0] = 0;
+	stack[12] = bp;
+	stack[13] = FRAME;
+	stack[17] = CALLER;
+	stack[19] = 0;
 	tap_ok(agrees(), "JIT rule: the callee's rbp is the frame's");
-	stack[1] = AT(6);
-	stack[9] = OTHER;
-	stack[11] = 0;
-	tap_ok(agrees(), "JIT rule: the callee has moved its return address");
+	stack[11] = AT(16);
+	tap_ok(agrees() && walk_with(&cache).addresses[2] == CALLER,
+	       "JIT rule: the callee is not the interpreter");
+	stack[3] = AT(3);
+	stack[17] = OTHER;
+	stack[19] = CALLER;
+	stack[21] = 0;
+	walk_with(&cache);
+	with = walk_with(&cache);
+	without = walk_with(NULL);
+	printf("# units: %u, without a rule %u\n", with.spent, without.spent);
+	tap_ok(same(&with, &without) && with.addresses[2] == CALLER && with.spent + 8 < without.spent,
+	       "JIT rule: the callee has moved its return address");
+	/* The rule that is kept now is the same one. */
+	by_rsp_filled(FAR);
+	stack[4] = OTHER;
+	tap_ok(agrees() && walk_with(&cache).addresses[2] == OTHER, "JIT rule: the callee has not moved it");
+}
+
+/* The interpreter of OpenJDK: mov -16(%rbp), %rsp; jmp *%rax. No call stands before it. */
+#define BACK	(JIT + 0x600)
+#define BACK_CODE "48 8b 65 f0 ff e0"
+
+static void test_interpreter(void)
+{
+	by_rbp(2);
+	put_code(&(struct code){ BACK, BACK_CODE, 0 });
+	stack[4] = BACK;
+	stack[7] = AT(6);
+	tap_ok(agrees() && walk_with(&cache).addresses[2] == BACK && rule_at(FRAME)->caller == BACK,
+	       "JIT rule: the caller is the interpreter");
+	stack[4] = CALLER;
+	walk_with(&cache);
+	stack[4] = BACK;
+	stack[7] = 0;
+	tap_ok(agrees(), "JIT rule: the interpreter has not called");
+	scene(BACK_CODE, NEAR, 0);
+	bp = AT(9);
+	stack[7] = AT(1);
+	stack[9] = AT(20);
+	stack[10] = CALLER;
+	stack[12] = 0;
+	walk_with(&cache);
+	walk_with(&cache);
+	tap_ok(rule_at(FRAME) && rule_at(FRAME)->confirmed && rule_at(FRAME)->own_rbp,
+	       "JIT rule: the interpreter's rbp is its own");
+	stack[9] = 8;
+	tap_ok(agrees() && walk_with(&cache).addresses[2] == CALLER,
+	       "JIT rule: its caller's rbp is no address");
+}
+
+/* Puts the frame's code, 48 83 c4 10 5b c3, at another address, and walks from it. */
+static void walk_at(u64 at)
+{
+	put_code(&(struct code){ at - 5, NULL, INNER });
+	put_code(&(struct code){ at, "48 83 c4 10 5b c3", 0 });
+	stack[0] = at;
+	walk_with(&cache);
+	walk_with(&cache);
+}
+
+static u32 pair_of(u64 ip)
+{
+	return (ip * KUNWIND_HASH_FACTOR) >> (64 - KUNWIND_JIT_RULES_BITS) >> 1;
+}
+
+static void test_places(void)
+{
+	u64 at[2] = { FRAME, FRAME };
+	u32 i;
+
+	for (i = 0; i < 2; i++)
+		for (at[i] = i ? at[0] + 16 : FRAME + 64; pair_of(at[i]) != pair_of(FRAME); at[i]++)
+			if (at[i] > LEAVES - 32)
+				break;
+	by_rsp_filled(FAR);
+	walk_at(at[0]);
+	tap_ok(pair_of(at[0]) == pair_of(FRAME) && rule_at(at[0]) && rule_at(at[0])->confirmed &&
+	       rule_at(FRAME) && rule_at(FRAME)->confirmed, "JIT rule: two addresses share two places");
+	walk_at(at[1]);
+	tap_ok(pair_of(at[1]) == pair_of(FRAME) && rule_at(at[1]) && rule_at(at[1])->confirmed &&
+	       rule_at(FRAME) && rule_at(FRAME)->confirmed && !rule_at(at[0]),
+	       "JIT rule: the third address takes the second place");
 }
 
 static void test_spaces(void)
@@ -254,6 +335,8 @@ int main(void)
 	test_code();
 	test_stack();
 	test_moved();
+	test_interpreter();
+	test_places();
 	test_spaces();
 	nocfi_end();
 	return tap_done();

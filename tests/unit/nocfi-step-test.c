@@ -6,7 +6,10 @@
 #include "nocfi-scene.h"
 
 #define BACK	{ JIT + 0x40, "48 8b 65 f0 90", 0 }	/* mov -16(%rbp), %rsp */
+/* mov -16(%rbp), %rcx; lea 0(%rbp,%rcx,8), %rsp */
+#define BACK_RELATIVE { JIT + 0x40, "48 8b 4d f0 48 8d 64 cd 00", 0 }
 #define CALL_JIT { JIT + 0x200, NULL, LIB + 0x50 }
+#define OTHER_CALL_JIT { JIT + 0x300, NULL, LIB + 0x50 }
 #define VFORK	{ IN_F, "0f 05 52 48 89 c7 90 c3", 0 }
 #define TAKES_OFF "48 83 c4 10 5d 49 3b a7 40 03 00 00 77 10 c3"
 #define BASE	(LIB + 0x306)	/* after a thread's first call */
@@ -233,16 +236,54 @@ static const struct nocfi_case cases[] = {
 	 * the callee's frame at word 4; before a stub moved its return address
 	 * that was at word 7
 	 */
-	{ "a JIT's code that takes its frame off, callee entered by a stub", JIT + 0x100, AT(4),
-	  { CALL_JIT, { JIT + 0x17b, NULL, LIB + 0x50 }, { JIT + 0x180, TAKES_OFF, 0 } },
-	  { { 3, AT(8) }, { 4, AT(30) }, { 5, JIT + 0x180 }, { 9, JIT + 0x205 }, { 10, AT(31) },
-	    { 11, JIT + 0x205 } },
+	/* The callee's frame: rsp at word 12, rbp at 13, return address at 14, locks at 4. */
+	{ "a JIT's code that takes its frame off, callee entered by a stub", JIT + 0x100, AT(13),
+	  { CALL_JIT, { JIT + 0x17b, NULL, LIB + 0x50 }, { JIT + 0x180, TAKES_OFF, 0 }, OTHER_CALL_JIT },
+	  { { 4, AT(4) }, { 12, AT(17) }, { 13, AT(30) }, { 14, JIT + 0x180 }, { 18, JIT + 0x305 },
+	    { 19, AT(31) }, { 20, JIT + 0x205 } },
 	  .found = { JIT + 0x100, JIT + 0x180, JIT + 0x205 }, .trust = { REGS, CODE, CODE },
 	  .reason = KUNWIND_NO_OBJECT },
-	{ "a JIT's code that takes its frame off, no stack pointer of a stub", JIT + 0x100, AT(4),
-	  { CALL_JIT, { JIT + 0x17b, NULL, LIB + 0x50 }, { JIT + 0x180, TAKES_OFF, 0 } },
-	  { { 3, AT(519) }, { 522, JIT + 0x180 }, { 4, AT(30) }, { 5, JIT + 0x180 }, { 9, JIT + 0x205 } },
+	{ "the same, with a lock", JIT + 0x100, AT(13),
+	  { CALL_JIT, { JIT + 0x17b, NULL, LIB + 0x50 }, { JIT + 0x180, TAKES_OFF, 0 }, OTHER_CALL_JIT },
+	  { { 4, AT(2) }, { 12, AT(17) }, { 13, AT(30) }, { 14, JIT + 0x180 }, { 18, JIT + 0x305 },
+	    { 19, AT(31) }, { 20, JIT + 0x205 } },
 	  .found = { JIT + 0x100, JIT + 0x180, JIT + 0x205 }, .trust = { REGS, CODE, CODE },
+	  .reason = KUNWIND_NO_OBJECT },
+	{ "the same, the place of the locks is a distance", JIT + 0x100, AT(13),
+	  { CALL_JIT, { JIT + 0x17b, NULL, LIB + 0x50 }, { JIT + 0x180, TAKES_OFF, 0 }, OTHER_CALL_JIT },
+	  { { 4, -9ULL }, { 12, AT(17) }, { 13, AT(30) }, { 14, JIT + 0x180 }, { 18, JIT + 0x305 },
+	    { 19, AT(31) }, { 20, JIT + 0x205 } },
+	  .found = { JIT + 0x100, JIT + 0x180, JIT + 0x205 }, .trust = { REGS, CODE, CODE },
+	  .reason = KUNWIND_NO_OBJECT },
+	{ "the same, a frame of JDK 8", JIT + 0x100, AT(13),
+	  { CALL_JIT, { JIT + 0x17b, NULL, LIB + 0x50 }, { JIT + 0x180, TAKES_OFF, 0 }, OTHER_CALL_JIT },
+	  { { 5, AT(5) }, { 12, AT(17) }, { 13, AT(30) }, { 14, JIT + 0x180 }, { 18, JIT + 0x305 },
+	    { 19, AT(31) }, { 20, JIT + 0x205 } },
+	  .found = { JIT + 0x100, JIT + 0x180, JIT + 0x205 }, .trust = { REGS, CODE, CODE },
+	  .reason = KUNWIND_NO_OBJECT },
+	{ "a JIT's code that takes its frame off, the callee is not the interpreter", JIT + 0x100, AT(13),
+	  { CALL_JIT, { JIT + 0x17b, NULL, LIB + 0x50 }, { JIT + 0x180, TAKES_OFF, 0 }, OTHER_CALL_JIT },
+	  { { 12, AT(17) }, { 13, AT(30) }, { 14, JIT + 0x180 }, { 18, JIT + 0x305 }, { 19, AT(31) },
+	    { 20, JIT + 0x205 } },
+	  .no_guess = true, .found = { JIT + 0x100, JIT + 0x180, JIT + 0x305 }, .trust = { REGS, CODE, CODE },
+	  .reason = KUNWIND_NO_OBJECT },
+	{ "the same, above the place of the locks", JIT + 0x100, AT(13),
+	  { CALL_JIT, { JIT + 0x17b, NULL, LIB + 0x50 }, { JIT + 0x180, TAKES_OFF, 0 }, OTHER_CALL_JIT },
+	  { { 4, AT(5) }, { 12, AT(17) }, { 13, AT(30) }, { 14, JIT + 0x180 }, { 18, JIT + 0x305 },
+	    { 19, AT(31) }, { 20, JIT + 0x205 } },
+	  .no_guess = true, .found = { JIT + 0x100, JIT + 0x180, JIT + 0x305 }, .trust = { REGS, CODE, CODE },
+	  .reason = KUNWIND_NO_OBJECT },
+	{ "the same, a distance that is too small", JIT + 0x100, AT(13),
+	  { CALL_JIT, { JIT + 0x17b, NULL, LIB + 0x50 }, { JIT + 0x180, TAKES_OFF, 0 }, OTHER_CALL_JIT },
+	  { { 4, -7ULL }, { 12, AT(17) }, { 13, AT(30) }, { 14, JIT + 0x180 }, { 18, JIT + 0x305 },
+	    { 19, AT(31) }, { 20, JIT + 0x205 } },
+	  .no_guess = true, .found = { JIT + 0x100, JIT + 0x180, JIT + 0x305 }, .trust = { REGS, CODE, CODE },
+	  .reason = KUNWIND_NO_OBJECT },
+	{ "a JIT's code that takes its frame off, no stack pointer of a stub", JIT + 0x100, AT(13),
+	  { CALL_JIT, { JIT + 0x17b, NULL, LIB + 0x50 }, { JIT + 0x180, TAKES_OFF, 0 }, OTHER_CALL_JIT },
+	  { { 4, AT(4) }, { 12, AT(528) }, { 13, AT(30) }, { 14, JIT + 0x180 }, { 18, JIT + 0x305 },
+	    { 531, JIT + 0x205 } },
+	  .found = { JIT + 0x100, JIT + 0x180, JIT + 0x305 }, .trust = { REGS, CODE, CODE },
 	  .reason = KUNWIND_NO_OBJECT },
 	/* jmp to it */
 	{ "a JIT's code that takes its frame off, after a jump", JIT + 0x170, 0,
@@ -279,8 +320,32 @@ static const struct nocfi_case cases[] = {
 	  { { 4, AT(12) }, { 5, JIT + 0x40 }, { 10, 0 } },
 	  .found = { JIT + 0x180 }, .reason = KUNWIND_NO_OBJECT },
 	{ "an interpreter's callee, saved rsp too low", JIT + 0x180, AT(4), { BACK },
-	  { { 4, AT(12) }, { 5, JIT + 0x40 }, { 10, AT(5) } },
+	  { { 4, AT(12) }, { 5, JIT + 0x40 }, { 10, AT(4) } },
 	  .found = { JIT + 0x180 }, .reason = KUNWIND_NO_OBJECT },
+	{ "an interpreter's callee, after compiled code was given up", JIT + 0x180, AT(4), { BACK },
+	  { { 4, AT(12) }, { 5, JIT + 0x40 }, { 10, AT(5) } },
+	  .found = { JIT + 0x180, JIT + 0x40 }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_OBJECT },
+	{ "an interpreter's callee, saved rsp is a distance", JIT + 0x180, AT(4), { BACK_RELATIVE },
+	  { { 4, AT(12) }, { 5, JIT + 0x40 }, { 10, -5ULL } },
+	  .found = { JIT + 0x180, JIT + 0x40 }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_OBJECT },
+	{ "an interpreter's callee, the distance is too far", JIT + 0x180, AT(4), { BACK_RELATIVE },
+	  { { 4, AT(12) }, { 5, JIT + 0x40 }, { 10, -8ULL } },
+	  .found = { JIT + 0x180 }, .reason = KUNWIND_NO_OBJECT },
+	{ "the second instruction is another one", JIT + 0x180, AT(4),
+	  { { JIT + 0x40, "48 8b 4d f0 48 8d 64 c5 00", 0 } },
+	  { { 4, AT(12) }, { 5, JIT + 0x40 }, { 10, -5ULL } },
+	  .found = { JIT + 0x180 }, .reason = KUNWIND_NO_OBJECT },
+	/* The interpreter goes on after its callee: rbp is its own, whatever lies below rbp, or at rbp. */
+	{ "an interpreter's frame, with an old return address", JIT + 0x180, AT(12),
+	  { BACK, CALL_JIT, { JIT + 0x180, "c3", 0 } },
+	  { { 0, JIT + 0x40 }, { 1, JIT + 0x40 }, { 10, AT(1) }, { 12, AT(20) }, { 13, JIT + 0x205 } },
+	  .no_guess = true, .found = { JIT + 0x180, JIT + 0x40, JIT + 0x205 },
+	  .trust = { REGS, CODE, CODE }, .reason = KUNWIND_NO_OBJECT },
+	{ "an interpreter's frame, whose caller's rbp is no address", JIT + 0x180, AT(12),
+	  { BACK, CALL_JIT, { JIT + 0x180, "c3", 0 } },
+	  { { 0, JIT + 0x40 }, { 10, AT(1) }, { 12, 0x77 }, { 13, JIT + 0x205 } },
+	  .no_guess = true, .found = { JIT + 0x180, JIT + 0x40, JIT + 0x205 },
+	  .trust = { REGS, CODE, CODE }, .reason = KUNWIND_NO_OBJECT },
 	{ "an interpreter's callee, saved rsp too high", JIT + 0x180, AT(4), { BACK },
 	  { { 4, AT(12) }, { 5, JIT + 0x40 }, { 10, AT(12) } },
 	  .found = { JIT + 0x180 }, .reason = KUNWIND_NO_OBJECT },
@@ -295,16 +360,11 @@ static const struct nocfi_case cases[] = {
 	  .found = { JIT + 0x180 }, .reason = KUNWIND_NO_OBJECT },
 	{ "an interpreter's callee that pushed rbp", JIT + 0x180, AT(5), { BACK },
 	  { { 2, AT(12) }, { 3, JIT + 0x40 }, { 10, AT(4) }, { 5, AT(20) }, { 6, 0x77 } },
-	  .no_guess = true, .found = { JIT + 0x180, JIT + 0x40 }, .trust = { REGS, CODE },
-	  .reason = KUNWIND_NO_OBJECT },
-	/*
-	 * rbp is the caller's; of two frames that it proves the nearer is the
-	 * caller
-	 */
+	  .no_guess = true, .found = { JIT + 0x180 }, .reason = KUNWIND_NO_OBJECT },
+	/* rbp is the caller's. The word may be an earlier callee's: neither is sure. */
 	{ "an interpreter's callee that left rbp alone", JIT + 0x180, AT(12), { BACK },
 	  { { 3, JIT + 0x40 }, { 10, AT(4) }, { 12, AT(20) }, { 13, JIT + 0x40 }, { 18, AT(15) } },
-	  .found = { JIT + 0x180, JIT + 0x40, JIT + 0x40 },
-	  .trust = { REGS, CODE, CODE }, .reason = KUNWIND_NO_OBJECT },
+	  .no_guess = true, .found = { JIT + 0x180 }, .reason = KUNWIND_NO_OBJECT },
 	{ "an interpreter whose callee has returned", JIT + 0x180, AT(12), { BACK },
 	  { { 3, JIT + 0x40 }, { 10, 0 }, { 12, AT(20) }, { 13, JIT + 0x40 }, { 18, AT(15) } },
 	  .found = { JIT + 0x180, JIT + 0x40 }, .trust = { REGS, CODE },

@@ -12,8 +12,9 @@
  * and is the same: all these bytes must be equal.
  *
  * The stack must fit, too. The word at the place must be the return address that
- * was found there last, or follow a call. A saved rbp above rbp must be greater
- * than rbp, or zero. Otherwise the methods decide again.
+ * was found there last, or follow a call, or be where OpenJDK's interpreter goes on
+ * after a call. Unless the code itself takes rsp from rbp, the saved rbp must be
+ * greater than rbp, or zero. Otherwise the methods decide again.
  *
  * An entry is used only after two walks have found the same place with the same
  * hash. The code may change while one walk reads it; the hash is made after that.
@@ -21,7 +22,7 @@
  *
  * Entries are valid in one address space, for one list of ranges, as in
  * analysis_cache.c. Not kept: steps whose place depends on more than the code (a
- * realigned stack, a stub that has moved rsp, a signal).
+ * realigned stack, a signal). An address has two places.
  *
  * Cost: some 100 instructions a step. Memory: 28 KB for each CPU.
  */
@@ -30,13 +31,32 @@
 #include "../x86/code_hash.h"
 #include "analysis_cache.h"
 #include "code_analysis.h"
+#include "jit_interpreter.h"
 #include "jit_rule.h"
 
 #define COST_OF_RULE	3	/* in units of the budget */
 
-static __always_inline struct kunwind_jit_rule *rule_of(struct kunwind_jit_rules *rules, u64 ip)
+/* Whether the entry is for @ip, in the ranges and the address space of this walk. */
+static __always_inline bool is_rule(const struct kunwind_analysis_cache *cache,
+				    const struct kunwind_jit_rule *rule, u64 ip)
 {
-	return &rules->rule[(ip * KUNWIND_HASH_FACTOR) >> (64 - KUNWIND_JIT_RULES_BITS)];
+	return rule->ip == ip && rule->id == cache->id && rule->space == cache->space;
+}
+
+/* The first of the two places of @ip; the second is beside it. */
+static __always_inline struct kunwind_jit_rule *places_of(struct kunwind_analysis_cache *cache, u64 ip)
+{
+	return &cache->jit->rule[(ip * KUNWIND_HASH_FACTOR) >> (64 - KUNWIND_JIT_RULES_BITS) & ~1ULL];
+}
+
+/* The place to keep a rule for @ip: its own, or one whose rule is not used, or the second. */
+static struct kunwind_jit_rule *kunwind_walk_attr place_for(struct kunwind_analysis_cache *cache, u64 ip)
+{
+	struct kunwind_jit_rule *rule = places_of(cache, ip);
+
+	if (is_rule(cache, &rule[0], ip) || is_rule(cache, &rule[1], ip))
+		return &rule[!is_rule(cache, &rule[0], ip)];
+	return &rule[rule[0].confirmed && rule[0].id == cache->id && rule[0].space == cache->space];
 }
 
 /* Adds the words from @at up to @to to *@hash; inside the window. */
@@ -62,20 +82,19 @@ static __always_inline bool hash_code(struct kunwind_mem *mem, u64 ip, s32 end, 
 }
 
 /*
- * Whether the callee may have moved its return address down: then rsp after the
- * call does not follow from the callee's frame (sender_sp() in step.c). Inside the
- * window.
+ * Whether @ra, at @slot, follows a call, or is where the interpreter's frame at @bp goes on
+ * (kunwind_proof_takes_rsp()).
  */
-static __always_inline bool may_be_moved(struct kunwind_mem *mem, u64 sp, u64 bp, bool bp_known)
+static bool kunwind_walk_attr returns(struct kunwind_walk *walk, const struct kunwind_range *range,
+				      u64 ra, u64 slot, u64 bp)
 {
-	u64 word;
+	const struct kunwind_nocfi_frame frame = { .range = range };
+	const struct kunwind_candidate c = { .ra = ra, .slot = slot };
+	u64 target;
+	s8 at;
 
-	if (!bp_known)
-		return false;
-	kunwind_mem_read(mem, word, sp - 16, fault);
-	return word == bp;
-fault:
-	return true;
+	return kunwind_proof_call(walk, ra, &target) ||
+	       (kunwind_proof_takes_rsp(walk, &frame, &c, &at) && kunwind_proof_noted_rsp(walk, &c, bp, at));
 }
 
 bool kunwind_walk_attr kunwind_jit_rule_step(struct kunwind_walk *walk,
@@ -84,7 +103,7 @@ bool kunwind_walk_attr kunwind_jit_rule_step(struct kunwind_walk *walk,
 	const u64 ip = walk->regs.r[KUNWIND_RA], sp = walk->regs.r[KUNWIND_RSP];
 	bool bp_known = walk->regs.valid & KUNWIND_REG(KUNWIND_RBP);
 	struct kunwind_analysis_cache *cache = walk->mem.answers;
-	u64 hash, slot, ra, target, bp = walk->regs.r[KUNWIND_RBP];
+	u64 hash, slot, ra, bp = walk->regs.r[KUNWIND_RBP], from;
 	const u64 frame_bp = bp;
 	struct kunwind_mem *mem = &walk->mem;
 	struct kunwind_jit_rule *rule;
@@ -92,28 +111,30 @@ bool kunwind_walk_attr kunwind_jit_rule_step(struct kunwind_walk *walk,
 	kunwind_analysis_cache_begin(walk);
 	if (!cache || !cache->jit)
 		return false;
-	rule = rule_of(cache->jit, ip);
-	if (rule->ip != ip || rule->id != cache->id || rule->space != cache->space ||
-	    !rule->confirmed || sp & 7 || READ_ONCE(range->dead) ||
+	rule = places_of(cache, ip);
+	rule += !is_rule(cache, rule, ip);
+	if (!is_rule(cache, rule, ip) || !rule->confirmed || sp & 7 || READ_ONCE(range->dead) ||
 	    ip - 1 - range->start >= range->end - range->start || !kunwind_pay(mem, COST_OF_RULE))
 		return false;
 	if (!rule->from_rsp && (bp & 7 || !bp_known || bp - sp > KUNWIND_FRAME_MOST))
 		return false;
-	slot = (rule->from_rsp ? sp : bp) + (s64)rule->ra_at;
-	if (!kunwind_mem_begin(mem, slot))
+	from = rule->from_rsp ? sp : bp;
+	if (!kunwind_mem_begin(mem, from))
 		return false;
-	if (!hash_code(mem, ip, rule->end, &hash) || hash != rule->hash ||
-	    (rule->end && may_be_moved(mem, sp, bp, bp_known)))
+	if (!hash_code(mem, ip, rule->end, &hash) || hash != rule->hash)
 		goto no;
+	if (rule->end && bp_known)
+		from = kunwind_jit_sender_sp(mem, sp, bp);
+	slot = from + (s64)rule->ra_at;
 	kunwind_mem_read(mem, ra, slot, no);
 	if (rule->rbp_at >= 0)
 		kunwind_mem_read(mem, bp, slot - (s64)rule->rbp_at, no);
 	kunwind_mem_end(mem);
-	if (!rule->from_rsp && bp && bp <= frame_bp)
+	if (!rule->from_rsp && !rule->own_rbp && bp && bp <= frame_bp)
 		return false;
 	if (ra != rule->caller) {
 		/* An entry's place may differ by its alignment. */
-		if (rule->method == KUNWIND_BY_JIT_ENTRY || !kunwind_proof_call(walk, ra, &target))
+		if (rule->method == KUNWIND_BY_JIT_ENTRY || !returns(walk, range, ra, slot, bp))
 			return false;
 		rule->caller = ra;
 	}
@@ -142,13 +163,14 @@ void kunwind_walk_attr kunwind_jit_rule_keep(struct kunwind_walk *walk,
 	struct kunwind_analysis_cache *cache = walk->mem.answers;
 	struct kunwind_jit_rule rule = {
 		.ip = frame->ip, .caller = c->ra, .method = method,
-		.ra_at = c->slot - (by_rsp ? frame->sp : frame->bp),
+		.ra_at = by_rsp && !entry ? (u64)c->depth : c->slot - (by_rsp ? frame->sp : frame->bp),
 		.rbp_at = by_rsp ? c->rbp_at : 8, .end = by_rsp && !entry ? c->end : 0,
 		.from_rsp = by_rsp,
+		.own_rbp = method == KUNWIND_BY_AHEAD || (method == KUNWIND_BY_JIT_FRAME && c->own_rbp),
 	};
 	struct kunwind_mem *mem = &walk->mem;
 	struct kunwind_jit_rule *old;
-	bool moved = false, read;
+	bool read;
 
 	if (method != KUNWIND_BY_AHEAD && method != KUNWIND_BY_JIT_FRAME && !entry)
 		return;
@@ -158,17 +180,14 @@ void kunwind_walk_attr kunwind_jit_rule_keep(struct kunwind_walk *walk,
 	    !kunwind_pay(mem, COST_OF_RULE) || !kunwind_mem_begin(mem, frame->ip))
 		return;
 	read = hash_code(mem, frame->ip, rule.end, &rule.hash);
-	if (rule.end)
-		moved = may_be_moved(mem, frame->sp, frame->bp, frame->bp_known);
 	kunwind_mem_end(mem);
-	if (!read || moved)
+	if (!read)
 		return;
 	rule.id = cache->id;
 	rule.space = cache->space;
-	old = rule_of(cache->jit, frame->ip);
-	rule.confirmed = old->ip == rule.ip && old->id == rule.id && old->space == rule.space &&
-			 old->hash == rule.hash && old->ra_at == rule.ra_at &&
-			 old->rbp_at == rule.rbp_at && old->end == rule.end &&
+	old = place_for(cache, frame->ip);
+	rule.confirmed = is_rule(cache, old, frame->ip) && old->hash == rule.hash &&
+			 old->ra_at == rule.ra_at && old->rbp_at == rule.rbp_at && old->end == rule.end &&
 			 old->from_rsp == rule.from_rsp;
 	*old = rule;
 }

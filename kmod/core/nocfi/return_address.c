@@ -187,19 +187,25 @@ bool kunwind_walk_attr kunwind_proof_no_call(struct kunwind_walk *walk, u64 ra)
 	return true;
 }
 
+#define MOV_RBP_RSP	0x658b48	/* mov n(%rbp), %rsp; without n */
+#define MOV_RBP_RCX	0x4d8b48	/* mov n(%rbp), %rcx */
+#define LEA_RCX_RSP	0x00cd648d48	/* lea 0(%rbp,%rcx,8), %rsp */
+
 bool kunwind_walk_attr kunwind_proof_takes_rsp(struct kunwind_walk *walk,
 					       const struct kunwind_nocfi_frame *frame,
 					       const struct kunwind_candidate *c, s8 *at)
 {
 	const struct kunwind_range *range = kunwind_ranges_live(walk->ranges, c->ra);
-	u64 word;
+	u64 word, next;
 
 	if (!range || !kunwind_range_is_jit(range) || !frame->range ||
 	    !kunwind_range_is_jit(frame->range) || !kunwind_pay(&walk->mem, KUNWIND_PROOF_COST) ||
-	    !kunwind_read_word(&walk->mem, c->ra, &word) || (word & 0xffffff) != 0x658b48)
+	    !kunwind_read_word(&walk->mem, c->ra, &word))
 		return false;
 	*at = kunwind_byte(word, 3);
-	return true;
+	return (word & 0xffffff) == MOV_RBP_RSP ||
+	       ((word & 0xffffff) == MOV_RBP_RCX && kunwind_read_word(&walk->mem, c->ra + 4, &next) &&
+		(next & 0xffffffffff) == LEA_RCX_RSP);
 }
 
 bool kunwind_walk_attr kunwind_proof_noted_rsp(struct kunwind_walk *walk,
@@ -207,9 +213,12 @@ bool kunwind_walk_attr kunwind_proof_noted_rsp(struct kunwind_walk *walk,
 {
 	u64 sp;
 
-	return !(bp & 7) && bp > c->slot && bp - c->slot <= KUNWIND_FRAME_MOST &&
-	       kunwind_read_word(&walk->mem, bp + (s64)at, &sp) && !(sp & 7) && sp > c->slot &&
-	       sp < bp;
+	if (bp & 7 || bp <= c->slot || bp - c->slot > KUNWIND_FRAME_MOST ||
+	    !kunwind_read_word(&walk->mem, bp + (s64)at, &sp))
+		return false;
+	if ((s64)sp < 0)
+		sp = bp + 8 * sp;
+	return !(sp & 7) && sp >= c->slot && sp < bp;
 }
 
 bool kunwind_walk_attr kunwind_proof_jumped(struct kunwind_walk *walk,

@@ -35,7 +35,8 @@ struct kunwind_candidate {
 	s32 rbp_at;		/* if proven: the caller's rbp, as in struct kunwind_code */
 	bool resumes;		/* follows no call: interrupted code continues there */
 	bool by_calls;		/* @slot is counted from rsp; a call on the path may not return */
-	s32 end;		/* as in struct kunwind_code */
+	bool own_rbp;		/* by KUNWIND_BY_JIT_FRAME: rbp is certainly the frame's own */
+	s32 depth, end;		/* as in struct kunwind_code */
 };
 
 /* The frame that has no rule. bp is 0 unless bp_known. */
@@ -149,15 +150,17 @@ bool kunwind_proof_realigned(struct kunwind_walk *walk, const struct kunwind_noc
  * Whether @c->ra is a place in an interpreter (OpenJDK) to which its callee
  * returns. The interpreter does not call: it saves rsp in its frame, pushes the
  * return address, and jumps. Therefore no call precedes @c->ra. Instead, the
- * code at @c->ra restores rsp from the frame: mov n(%rbp), %rsp. *at: n, in
- * bytes. Both @c->ra and the frame must be in code of a JIT.
+ * code at @c->ra restores rsp from the frame: mov n(%rbp), %rsp; or, from JDK 22 on,
+ * mov n(%rbp), %rcx; lea 0(%rbp,%rcx,8), %rsp. *at: n, in bytes. Both @c->ra and the
+ * frame must be in code of a JIT.
  */
 bool kunwind_proof_takes_rsp(struct kunwind_walk *walk, const struct kunwind_nocfi_frame *frame,
 			     const struct kunwind_candidate *c, s8 *at);
 /*
  * Whether the interpreter's frame at @bp has an rsp between @c->slot and @bp
- * saved @at bytes from @bp. The saved rsp is 0 while the interpreter has not
- * called.
+ * saved @at bytes from @bp, as an address or, below zero, as a distance from @bp in words. The
+ * saved rsp is 0 while the interpreter has not called. It may be @c->slot itself, in a frame
+ * that was made when compiled code was given up.
  */
 bool kunwind_proof_noted_rsp(struct kunwind_walk *walk, const struct kunwind_candidate *c, u64 bp,
 			     s8 at);

@@ -33,13 +33,13 @@
 #include "exact_frame.h"
 #include "function_entry.h"
 #include "jit_entry.h"
+#include "jit_interpreter.h"
 #include "jit_rule.h"
 #include "v8_frame.h"
 #include "return_address.h"
 #include "outermost.h"
 
 #define MOST_WORDS	512
-#define MOST_MOVED	4096		/* bytes, by a stub between two frames */
 #define COST_OF_STEP	4		/* in units of the budget, without reads */
 
 /*
@@ -94,10 +94,11 @@ static bool kunwind_walk_attr at_top(struct kunwind_walk *walk,
 
 /*
  * The word above rbp, if it is at least possible. *saved: the word at rbp. The
- * address in c->ra is the original one if a return probe replaced it.
+ * address in c->ra is the original one if a return probe replaced it. @own: rbp is
+ * certainly the frame's own, so the saved rbp may have any value.
  */
 static bool kunwind_walk_attr at_frame_pointer(struct kunwind_walk *walk,
-					       const struct kunwind_nocfi_frame *frame,
+					       const struct kunwind_nocfi_frame *frame, bool own,
 					       struct kunwind_candidate *c, u64 *saved)
 {
 	u64 bp = frame->bp;
@@ -116,28 +117,21 @@ static bool kunwind_walk_attr at_frame_pointer(struct kunwind_walk *walk,
 		c->proof = KUNWIND_PROOF_POSSIBLE;
 	if (c->proof < KUNWIND_PROOF_POSSIBLE)
 		return false;
-	return c->proof == KUNWIND_PROOF_PROVEN || !*saved || *saved > bp ||
+	return own || c->proof == KUNWIND_PROOF_PROVEN || !*saved || *saved > bp ||
 	       kunwind_proof_covered(walk, c->ra - 1);
 }
 
-/*
- * rsp after the frame's call has returned. A stub between the frame and its
- * callee may move the return address down to make room for arguments (OpenJDK,
- * from compiled code to the interpreter). The callee then keeps the original
- * rsp in the first word of its own frame. Returns @frame->sp if there is no
- * such word.
- */
+/* rsp after the frame's call has returned (jit_interpreter.h). */
 static u64 kunwind_walk_attr sender_sp(struct kunwind_walk *walk,
 				       const struct kunwind_nocfi_frame *frame)
 {
-	const u64 above = frame->sp;	/* downwards: return address, saved rbp, first word */
-	u64 bp, sp;
+	u64 sp = frame->sp;
 
-	if (frame->bp_known && kunwind_read_word(&walk->mem, above - 16, &bp) && bp == frame->bp &&
-	    kunwind_read_word(&walk->mem, above - 24, &sp) &&
-	    !(sp & 7) && sp > above && sp - above <= MOST_MOVED)
+	if (!frame->bp_known || !kunwind_pay(&walk->mem, 3) || !kunwind_mem_begin(&walk->mem, sp))
 		return sp;
-	return above;
+	sp = kunwind_jit_sender_sp(&walk->mem, sp, frame->bp);
+	kunwind_mem_end(&walk->mem);
+	return sp;
 }
 
 /*
@@ -207,6 +201,7 @@ static bool kunwind_walk_attr return_by(struct kunwind_walk *walk,
 	c->rbp_at = code.rbp_at;
 	c->resumes = code.resumes;
 	c->by_calls = code.depth >= 0 && (!exact || code.calls);
+	c->depth = code.depth;
 	c->end = code.end;
 	/* If the code calls, the push aligns the stack; the return is another function's. */
 	if (exact && code.pushed >= 0 &&
@@ -361,9 +356,9 @@ static void kunwind_walk_attr scan(struct kunwind_walk *walk,
 			if (!kunwind_ranges_live(walk->ranges, c.ra - 1))
 				continue;
 			kunwind_prove(walk, frame, &c);
-			if (c.proof == KUNWIND_PROOF_NO_CALL &&
-			    kunwind_proof_jumped(walk, frame, &c))
-				c.proof = KUNWIND_PROOF_PROVEN;
+			/* An earlier callee of the interpreter may have left it. */
+			if (c.proof == KUNWIND_PROOF_NO_CALL && kunwind_proof_jumped(walk, frame, &c))
+				c.proof = KUNWIND_PROOF_POSSIBLE;
 			if (c.proof == KUNWIND_PROOF_POSSIBLE && found->proof == KUNWIND_PROOF_NO_CALL &&
 			    kunwind_returns_to_outermost(walk, c.ra, c.slot, c.target))
 				c.proof = KUNWIND_PROOF_OUTERMOST;
@@ -471,6 +466,20 @@ static bool kunwind_walk_attr by_other_frame(struct kunwind_walk *walk, struct t
 }
 
 /*
+ * Whether the frame's next instruction takes rsp from the frame of OpenJDK's interpreter
+ * at rbp. Then rbp is the frame's own. Old return addresses may lie below it.
+ */
+static bool kunwind_walk_attr resumes_interpreter(struct kunwind_walk *walk,
+						  const struct kunwind_nocfi_frame *frame)
+{
+	const struct kunwind_candidate here = { .slot = frame->sp - 8, .ra = frame->ip };
+	s8 at;
+
+	return kunwind_proof_takes_rsp(walk, frame, &here, &at) &&
+	       kunwind_proof_noted_rsp(walk, &here, frame->bp, at);
+}
+
+/*
  * Each return address follows a call. If no word between rsp and rbp follows a
  * call, rbp belongs to this frame and not to its caller. The code ahead may
  * give no answer here: it may jump, by a pointer that the walk does not know,
@@ -481,9 +490,12 @@ static bool kunwind_walk_attr by_other_frame(struct kunwind_walk *walk, struct t
  */
 static bool kunwind_walk_attr by_jit_frame(struct kunwind_walk *walk, struct trial *t)
 {
-	if (t->frame.bp > t->end || !at_frame_pointer(walk, &t->frame, &t->fp, &t->saved))
+	const bool own = resumes_interpreter(walk, &t->frame);
+
+	if (t->frame.bp > t->end || !at_frame_pointer(walk, &t->frame, own, &t->fp, &t->saved))
 		return false;
-	if (t->fp.proof != KUNWIND_PROOF_PROVEN) {
+	t->fp.own_rbp = own;
+	if (t->fp.proof != KUNWIND_PROOF_PROVEN && !own) {
 		scan(walk, &t->frame, t->frame.bp, true, &t->word);
 		if ((t->word.proof != KUNWIND_PROOF_NO_CALL || t->word.slot != t->frame.bp) &&
 		    (t->exact || !kunwind_v8_frame(walk, &t->frame)))
@@ -508,7 +520,7 @@ static bool kunwind_walk_attr by_code_ahead(struct kunwind_walk *walk, struct tr
 
 static bool kunwind_walk_attr by_proven_rbp(struct kunwind_walk *walk, struct trial *t)
 {
-	t->framed = at_frame_pointer(walk, &t->frame, &t->fp, &t->saved);
+	t->framed = at_frame_pointer(walk, &t->frame, false, &t->fp, &t->saved);
 	if (!t->framed || t->fp.proof < KUNWIND_PROOF_PROVEN)
 		return false;
 	returned(walk, &t->fp, true, t->saved);
@@ -613,7 +625,7 @@ static bool kunwind_walk_attr guess_word(struct kunwind_walk *walk, struct trial
 	frame->ip = t->word.ra;
 	frame->sp = t->word.slot + 8;
 	frame->range = kunwind_ranges_live(walk->ranges, t->word.ra - 1);
-	t->framed = at_frame_pointer(walk, frame, &t->fp, &t->saved);
+	t->framed = at_frame_pointer(walk, frame, false, &t->fp, &t->saved);
 	returned(walk, &t->word, t->framed, frame->bp);
 	return true;
 }
