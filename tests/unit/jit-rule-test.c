@@ -295,6 +295,32 @@ static u32 pair_of(u64 ip)
 	return (ip * KUNWIND_HASH_FACTOR) >> (64 - KUNWIND_JIT_RULES_BITS) >> 1;
 }
 
+/* The instructions that made the frame decide, not a return. */
+static void test_hotspot(void)
+{
+	const u64 entry = FRAME - 0x7c;
+
+	scene("ff e0", NEAR, 0);
+	put_code(&(struct code){ entry, "89 84 24 00 c0 fe ff 55 48 83 ec 10", 0 });
+	stack[2] = CALLER;		/* follows a call: rbp is not believed */
+	stack[4] = CALLER;
+	stack[6] = 0;
+	bp = AT(20);
+	walk_with(&cache);
+	walk_with(&cache);
+	tap_ok(walk_with(&cache).addresses[2] == CALLER && rule_at(FRAME) && rule_at(FRAME)->confirmed &&
+	       rule_at(FRAME)->method == KUNWIND_BY_JIT_ENTRY && rule_at(FRAME)->end < 0,
+	       "JIT rule: a frame of HotSpot");
+	stack[4] = OTHER;
+	tap_ok(agrees() && walk_with(&cache).addresses[2] == OTHER && rule_at(FRAME)->caller == OTHER,
+	       "JIT rule: another caller of HotSpot's frame");
+	put_code(&(struct code){ entry, "89 84 24 00 c0 fe ff 55 48 83 ec 20", 0 });
+	stack[6] = CALLER;
+	stack[8] = 0;
+	tap_ok(agrees() && walk_with(&cache).addresses[2] == CALLER,
+	       "JIT rule: HotSpot has put another function there");
+}
+
 static void test_places(void)
 {
 	u64 at[2] = { FRAME, FRAME };
@@ -336,6 +362,7 @@ int main(void)
 	test_stack();
 	test_moved();
 	test_interpreter();
+	test_hotspot();
 	test_places();
 	test_spaces();
 	nocfi_end();

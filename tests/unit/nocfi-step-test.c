@@ -309,6 +309,43 @@ static const struct nocfi_case cases[] = {
 	{ "a JIT's code that leaves by rbp", JIT + 0x180, 0,
 	  { CALL_JIT, { JIT + 0x180, "48 83 c4 10 c9 c3", 0 } }, { { 3, JIT + 0x205 } },
 	  .no_guess = true, .found = { JIT + 0x180 }, .reason = KUNWIND_NO_OBJECT },
+	/* The function begins at JIT + 0x104, and calls before JIT + 0x180; its code ahead is not known. */
+#define HOTSPOT(made, ahead)	LIB + 0x40, AT(30),							\
+	  { { LIB + 0x40, "c3", 0 }, CALL_JIT, { JIT + 0x104, made, 0 },				\
+	    { JIT + 0x17b, NULL, LIB + 0x40 }, { JIT + 0x180, ahead, 0 } },				\
+	  { { 0, JIT + 0x180 }, { 2, JIT + 0x205 }, { 5, AT(50) }, { 6, JIT + 0x205 } }, .no_guess = true
+#define HOTSPOT_FOUND .found = { LIB + 0x40, JIT + 0x180, JIT + 0x205 }, .trust = { REGS, CODE, CODE },	\
+	  .reason = KUNWIND_NO_OBJECT
+#define HOTSPOT_ENDS .found = { LIB + 0x40, JIT + 0x180 }, .trust = { REGS, CODE },			\
+	  .reason = KUNWIND_NO_OBJECT
+	{ "a frame of HotSpot", HOTSPOT("89 84 24 00 c0 fe ff 55 48 83 ec 20", "ff e0"), HOTSPOT_FOUND },
+	{ "a frame of HotSpot, its size in 32 bits",
+	  HOTSPOT("89 84 24 00 c0 fe ff 55 48 81 ec 20 00 00 00", "ff e0"), HOTSPOT_FOUND },
+	{ "a frame of HotSpot, of another size: no call before the word",
+	  HOTSPOT("89 84 24 00 c0 fe ff 55 48 83 ec 18", "ff e0"), HOTSPOT_ENDS },
+	{ "a frame of HotSpot, its size is no number of words",
+	  HOTSPOT("89 84 24 00 c0 fe ff 55 48 83 ec 1c", "ff e0"), HOTSPOT_ENDS },
+	{ "no frame of HotSpot: it touches no page",
+	  HOTSPOT("89 84 24 00 c4 fe ff 55 48 83 ec 20", "ff e0"), HOTSPOT_ENDS },
+	{ "no frame of HotSpot: it touches what is above",
+	  HOTSPOT("89 84 24 00 40 01 00 55 48 83 ec 20", "ff e0"), HOTSPOT_ENDS },
+	{ "no frame of HotSpot: rbp is not pushed",
+	  HOTSPOT("89 84 24 00 c0 fe ff 53 48 83 ec 20", "ff e0"), HOTSPOT_ENDS },
+	{ "no frame of HotSpot: a function has ended since",
+	  HOTSPOT("89 84 24 00 c0 fe ff 55 48 83 ec 20 c3 f4 f4 f4 f4 f4 f4 f4 f4 f4 f4 f4 f4 f4 f4 f4 f4",
+		  "ff e0"),
+	  HOTSPOT_ENDS },
+	{ "a frame of HotSpot, its call had arguments on the stack: pop %rbx",
+	  HOTSPOT("89 84 24 00 c0 fe ff 55 48 83 ec 20", "5b ff e0"), HOTSPOT_ENDS },
+	{ "the same: pop %r11", HOTSPOT("89 84 24 00 c0 fe ff 55 48 83 ec 20", "41 5b ff e0"), HOTSPOT_ENDS },
+	{ "the same: add $16, %rsp",
+	  HOTSPOT("89 84 24 00 c0 fe ff 55 48 83 ec 20", "48 83 c4 10 ff e0"), HOTSPOT_ENDS },
+	{ "the same: add by 32 bits",
+	  HOTSPOT("89 84 24 00 c0 fe ff 55 48 83 ec 20", "48 81 c4 10 00 00 00 ff e0"), HOTSPOT_ENDS },
+	{ "a frame of HotSpot that has not called", JIT + 0x180, AT(30),
+	  { CALL_JIT, { JIT + 0x104, "89 84 24 00 c0 fe ff 55 48 83 ec 20", 0 },
+	    { JIT + 0x180, "ff e0", 0 } },
+	  { { 5, JIT + 0x205 } }, .no_guess = true, .found = { JIT + 0x180 }, .reason = KUNWIND_NO_OBJECT },
 	/*
 	 * mov -16(%rbp), %rsp: at word 12 its frame, above what it pushed for
 	 * its callee

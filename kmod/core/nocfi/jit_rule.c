@@ -134,7 +134,7 @@ bool kunwind_walk_attr kunwind_jit_rule_step(struct kunwind_walk *walk,
 		return false;
 	if (ra != rule->caller) {
 		/* An entry's place may differ by its alignment. */
-		if (rule->method == KUNWIND_BY_JIT_ENTRY || !returns(walk, range, ra, slot, bp))
+		if ((rule->from_rsp && !rule->end) || !returns(walk, range, ra, slot, bp))
 			return false;
 		rule->caller = ra;
 	}
@@ -158,8 +158,8 @@ void kunwind_walk_attr kunwind_jit_rule_keep(struct kunwind_walk *walk,
 					     const struct kunwind_nocfi_frame *frame,
 					     const struct kunwind_candidate *c, u8 method)
 {
-	const bool entry = method == KUNWIND_BY_JIT_ENTRY;
-	const bool by_rsp = entry || (method == KUNWIND_BY_AHEAD && c->by_calls);
+	const bool entry = method == KUNWIND_BY_JIT_ENTRY && !c->by_calls;
+	const bool by_rsp = method == KUNWIND_BY_JIT_ENTRY || (method == KUNWIND_BY_AHEAD && c->by_calls);
 	struct kunwind_analysis_cache *cache = walk->mem.answers;
 	struct kunwind_jit_rule rule = {
 		.ip = frame->ip, .caller = c->ra, .method = method,
@@ -172,7 +172,8 @@ void kunwind_walk_attr kunwind_jit_rule_keep(struct kunwind_walk *walk,
 	struct kunwind_jit_rule *old;
 	bool read;
 
-	if (method != KUNWIND_BY_AHEAD && method != KUNWIND_BY_JIT_FRAME && !entry)
+	if (method != KUNWIND_BY_AHEAD && method != KUNWIND_BY_JIT_FRAME &&
+	    method != KUNWIND_BY_JIT_ENTRY)
 		return;
 	if (!cache || !cache->jit || !mem->asked || !mem->left ||
 	    (!by_rsp && (rule.ra_at != 8 || !frame->bp_known)) ||

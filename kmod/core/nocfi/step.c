@@ -32,6 +32,7 @@
 #include "code_analysis.h"
 #include "exact_frame.h"
 #include "function_entry.h"
+#include "hotspot_frame.h"
 #include "jit_entry.h"
 #include "jit_interpreter.h"
 #include "jit_rule.h"
@@ -539,9 +540,22 @@ static bool kunwind_walk_attr by_proven_word(struct kunwind_walk *walk, struct t
 	return true;
 }
 
+/* The instructions that have made the frame say where its return address is. */
+static bool kunwind_walk_attr at_hotspot_frame(struct kunwind_walk *walk,
+					       const struct kunwind_nocfi_frame *frame,
+					       struct kunwind_candidate *c)
+{
+	if (!kunwind_hotspot_frame(walk, frame, &c->depth, &c->end) ||
+	    !returns_by(walk, frame, sender_sp(walk, frame) + c->depth, false, c))
+		return false;
+	c->rbp_at = 8;
+	return true;
+}
+
 static bool kunwind_walk_attr by_jit_entry(struct kunwind_walk *walk, struct trial *t)
 {
-	return by_word(walk, t, kunwind_jit_entered(walk, &t->frame, &t->word));
+	t->word.by_calls = !t->exact && at_hotspot_frame(walk, &t->frame, &t->word);
+	return by_word(walk, t, t->word.by_calls || kunwind_jit_entered(walk, &t->frame, &t->word));
 }
 
 /* rbp is the handler's frame pointer: no word found below it follows a call. */
