@@ -114,6 +114,22 @@ static void test_plugins(void)
 	dlclose(handle);
 }
 
+/* No walk has met the first plug-in before the unwinder was made. */
+static void test_known(unsigned int flags)
+{
+	struct kunwind_unwinder *other = unwinder;
+
+	load("unwind-plugin-24.so");
+	unwinder = kunwind_unwinder_new(flags, 0);
+	tap_ok(right(), "%s: a plug-in that was loaded before the unwinder was made", kind);
+	dlclose(handle);
+	load("unwind-plugin-40.so");
+	tap_ok(right(), "%s: it was replaced", kind);
+	dlclose(handle);
+	kunwind_unwinder_free(unwinder);
+	unwinder = other;
+}
+
 static volatile bool stop;
 
 static void *change(void *data)
@@ -169,6 +185,7 @@ int main(void)
 	for (i = 0; i < 3; i++) {
 		kind = kinds[i].kind;
 		unwinder = kunwind_unwinder_new(kinds[i].flags, 0);
+		test_known(kinds[i].flags);
 		test_plugins();
 		test_meanwhile();
 		kunwind_unwinder_free(unwinder);

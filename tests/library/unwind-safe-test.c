@@ -20,6 +20,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "unwind-stack.h"
@@ -293,6 +294,52 @@ static void test_smashed(void)
 	tap_ok(!status, "a smashed stack ends, and is not complete");
 }
 
+/* The handler walks with the stack pointer in the guard page below the thread's stack. */
+static uint64_t guard;
+
+static void on_guard(int number, siginfo_t *info, void *context)
+{
+	static ucontext_t copy;
+
+	(void)number;
+	(void)info;
+	memcpy(&copy, context, sizeof(copy));
+	copy.uc_mcontext.gregs[REG_RSP] = guard;
+	take(&copy);
+}
+
+static void *in_guard(void *data)
+{
+	pthread_attr_t attr;
+	void *low;
+	size_t size, guarded;
+
+	(void)data;
+	pthread_getattr_np(pthread_self(), &attr);
+	pthread_attr_getstack(&attr, &low, &size);
+	pthread_attr_getguardsize(&attr, &guarded);
+	pthread_attr_destroy(&attr);
+	guard = (uint64_t)low - 2048;
+	trap();
+	return guarded ? (void *)1 : NULL;
+}
+
+static void test_guard(void)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+	void *done = NULL;
+
+	handle(SIGTRAP, on_guard);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 1 << 18);
+	pthread_create(&thread, &attr, in_guard, NULL);
+	pthread_join(thread, &done);
+	pthread_attr_destroy(&attr);
+	tap_ok(done && seen == 1 && reason != KUNWIND_COMPLETE,
+	       "a stack pointer in a guard page ends the walk (%d frames, reason %d)", seen, reason);
+}
+
 int main(void)
 {
 	static char stack[1 << 16] __attribute__((__aligned__(16)));
@@ -315,6 +362,7 @@ int main(void)
 	test_system_calls();
 	test_jump();
 	test_smashed();
+	test_guard();
 	tap_ok(!forbidden, "nothing forbidden was called");
 	kunwind_unwinder_free(unwinder);
 	return tap_done();
