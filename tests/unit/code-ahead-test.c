@@ -395,6 +395,12 @@ static const struct ahead_case {
 	{ "pop; a call; jmp through it", "5f e8 10 00 00 00 ff e7", NO, 0, 0 },
 	{ "pop; another word is pushed and popped; jmp through that", "5f 50 59 ff e1", NO, 0, 0 },
 	{ "push; pop; jmp through it", "50 5f ff e7", NO, 0, 0 },
+	/* Mono's trampolines */
+	{ "leave; jmp through a register", "c9 41 ff e3", -1, 8, 8 },
+	{ "leave; jmp through the stack", "c9 ff 64 24 f0", -1, 8, 8 },
+	{ "leave; pop; jmp through a register", "c9 5b ff e0", NO, 0, 0 },
+	{ "mov %rbp, %rsp; jmp through a register", "48 89 ec ff e0", NO, 0, 0 },
+	{ "pop %rbp; jmp through a register", "5d ff e0", NO, 0, 0 },
 	{ "push; ret", "50 c3", 0, -1, -1 },
 	{ "push; push; ret", "50 50 c3", NO, 0, 0 },
 	{ "the same word is popped, and pushed back", "5a b8 3a 00 00 00 0f 05 52 c3", 0, -1, -1 },

@@ -14,8 +14,8 @@
  * (comes_later()).
  *
  * A jump to another function (a tail call) is followed. A jump through a GOT
- * slot (jmp *n(%rip)) counts as a return, because its target returns from the
- * same place. A return that takes a word pushed or stored on the path is a jump
+ * slot (jmp *n(%rip)), or any indirect jump after leave, counts as a return,
+ * because its target returns from the same place. A return that takes a word pushed or stored on the path is a jump
  * to that word, and counts in the same way. If the path first popped that word
  * into a register, the return address is in the word's old place: between pop
  * and push, a function may take its arguments off the stack (V8). A jump through
@@ -234,6 +234,13 @@ static bool kunwind_walk_attr leaves_popped(const struct kunwind_insn *insn, u8 
 	       op == 0x85 || op == 0x89 || op == 0x8b || op == 0x8d || op == 0xc2 || op == 0xc3;
 }
 
+/* Whether the path has just released the frame at rbp: leave. Only the return address is left. */
+static bool kunwind_walk_attr left_frame(const struct ahead_state *state)
+{
+	return state->rsp.base == BASE_RBP && state->rsp.off == 8 && state->rbp_is == RBP_READ &&
+	       state->rbp.base == BASE_RBP && !state->rbp.off;
+}
+
 static enum next kunwind_walk_attr step(struct ahead *ahead, const struct kunwind_insn *insn,
 					const struct kunwind_insn_effect *e)
 {
@@ -262,6 +269,8 @@ static enum next kunwind_walk_attr step(struct ahead *ahead, const struct kunwin
 		return NEXT_RETURN;
 	case KUNWIND_FLOW_ANY:
 		state->back = returns;
+		if (left_frame(state))
+			return NEXT_TAIL;
 		return returns ? NEXT_RETURN : NEXT_NONE;
 	case KUNWIND_FLOW_STOP:
 		return !insn->map && insn->op == 0xff ? NEXT_TAIL : NEXT_NONE;
