@@ -70,7 +70,8 @@ static void test_here(void)
 	tap_ok(kunwind_walk_reason(&walk) == KUNWIND_BUFFER_FULL,
 	       "%s: a walk that has begun has not ended", kind);
 	tap_ok(kunwind_walk_next(&walk, &frame) && !frame.exact &&
-	       frame.trust == KUNWIND_TRUST_REGISTERS && (uint64_t)__builtin_frame_address(0) - frame.sp < 4096,
+	       frame.trust == KUNWIND_TRUST_REGISTERS &&
+	       (uint64_t)__builtin_frame_address(0) - frame.sp < 4096,
 	       "%s: the first frame follows the call of the library", kind);
 	tap_ok(frame.module && frame.ip - frame.module->start < frame.module->end - frame.module->start &&
 	       frame.module->build_id_len == 20, "%s: it is in a module with a build-id", kind);

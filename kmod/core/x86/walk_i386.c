@@ -116,15 +116,14 @@ static noinline bool kunwind_walk_attr step_by_code(struct kunwind_walk *walk, b
 	return true;
 }
 
-/* Stores the address of the frame in walk->regs, and in a stretch its place. */
-static __always_inline void store(struct kunwind_walk *walk, struct kunwind_stretch *const stretch,
-				  u64 address, u64 addr)
+/* In a stretch, notes the place of the address that was stored last; @addr: to look up. */
+static __always_inline void note(const struct kunwind_walk *walk,
+				 struct kunwind_stretch *const stretch, u64 addr)
 {
-	if (stretch) {
-		stretch->sp[walk->count] = walk->regs.r[KUNWIND_RSP];
-		stretch->looked_up[walk->count] = addr;
-	}
-	walk->addresses[walk->count++] = address;
+	if (!stretch)
+		return;
+	stretch->sp[walk->count - 1] = walk->regs.r[KUNWIND_RSP];
+	stretch->looked_up[walk->count - 1] = addr;
 }
 
 /* Compiled a second time in libkunwind-unwind, for walks in stretches (@stretch: walk.h). */
@@ -149,8 +148,11 @@ static __always_inline enum kunwind_reason walk_by(struct kunwind_walk *walk,
 		return KUNWIND_REG_UNKNOWN;
 	for (i = 0; i < KUNWIND_NR_REGS; i++)
 		regs->r[i] = (u32)regs->r[i];
-	addr = stretch ? stretch->addr : regs->r[KUNWIND_RA];
-	store(walk, stretch, regs->r[KUNWIND_RA], addr);
+	addr = regs->r[KUNWIND_RA];
+	walk->addresses[walk->count++] = addr;
+	if (stretch)
+		addr = stretch->addr;
+	note(walk, stretch, addr);
 
 	for (;;) {
 		ip = regs->r[KUNWIND_RA];
@@ -193,12 +195,13 @@ static __always_inline enum kunwind_reason walk_by(struct kunwind_walk *walk,
 			if (walk->trust)
 				walk->trust[walk->count] = KUNWIND_TRUST_CODE;
 		}
-		addr = regs->r[KUNWIND_RA] - !signal;
 		if (stretch && walk->count == walk->capacity - 1) {
-			stretch->addr = addr;
+			stretch->addr = regs->r[KUNWIND_RA] - !signal;
 			return KUNWIND_BUFFER_FULL;
 		}
-		store(walk, stretch, regs->r[KUNWIND_RA], addr);
+		walk->addresses[walk->count++] = regs->r[KUNWIND_RA];
+		addr = regs->r[KUNWIND_RA] - !signal;
+		note(walk, stretch, addr);
 	}
 }
 
