@@ -138,12 +138,13 @@ static bool still_blocked(const struct task_struct *task, const struct standstil
 
 static enum kunwind_thread_state state_of(const struct task_struct *task, unsigned int state)
 {
-	if (kunwind_task_frozen(task, state))
-		return KUNWIND_STATE_FROZEN;
 	if (state & __TASK_TRACED)
 		return KUNWIND_STATE_TRACED;
 	if (state & __TASK_STOPPED)
 		return KUNWIND_STATE_STOPPED;
+	/* A control group counts those two as frozen. */
+	if (kunwind_task_frozen(task, state))
+		return KUNWIND_STATE_FROZEN;
 	return state & TASK_INTERRUPTIBLE ? KUNWIND_STATE_SLEEPING : KUNWIND_STATE_UNINTERRUPTIBLE;
 }
 

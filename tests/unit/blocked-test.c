@@ -289,10 +289,15 @@ static void reports(void)
 
 static void test_which(void)
 {
-	static const struct { const char *what; unsigned int state; enum kunwind_thread_state is; } states[] = {
+	static const struct {
+		const char *what;
+		unsigned int state;
+		enum kunwind_thread_state is;
+	} states[] = {
 		{ "sleeps", TASK_INTERRUPTIBLE, KUNWIND_STATE_SLEEPING },
 		{ "waits for a disk", TASK_UNINTERRUPTIBLE, KUNWIND_STATE_UNINTERRUPTIBLE },
-		{ "can be killed only", TASK_UNINTERRUPTIBLE | 0x100, KUNWIND_STATE_UNINTERRUPTIBLE },
+		{ "can be killed only", TASK_UNINTERRUPTIBLE | 0x100,
+		  KUNWIND_STATE_UNINTERRUPTIBLE },
 		{ "is stopped", __TASK_STOPPED | 0x100, KUNWIND_STATE_STOPPED },
 		{ "is traced", __TASK_TRACED, KUNWIND_STATE_TRACED },
 	};
@@ -308,6 +313,10 @@ static void test_which(void)
 	adds(TASK_INTERRUPTIBLE)->frozen = true;
 	reports();
 	tap_ok(told == 1 && last.state == KUNWIND_STATE_FROZEN, "a frozen thread");
+	process.thread[0].task.__state = __TASK_STOPPED;
+	reports();
+	tap_ok(last.state == KUNWIND_STATE_STOPPED,
+	       "a stopped thread, which its control group counts as frozen");
 
 	begin();
 	adds(0);
@@ -319,7 +328,8 @@ static void test_which(void)
 	adds(TASK_INTERRUPTIBLE)->task.flags = PF_KTHREAD;
 	adds(TASK_INTERRUPTIBLE)->task.flags = PF_IO_WORKER;
 	reports();
-	tap_ok(!told && !ran && !walks, "no event: it runs, has ended, begins, is woken, has no mm, or is the kernel's");
+	tap_ok(!told && !ran && !walks,
+	       "no event: it runs, has ended, begins, is woken, has no mm, or is the kernel's");
 	adds(TASK_INTERRUPTIBLE);
 	reports();
 	tap_ok(told == 1, "the thread after these is reported");
@@ -334,7 +344,8 @@ static void test_which(void)
 	process.unkept = true;
 	adds(TASK_INTERRUPTIBLE);
 	reports();
-	tap_ok(!told && left_out == 2, "no event: the process's memory cannot be kept; its threads are counted");
+	tap_ok(!told && left_out == 2,
+	       "no event: the process's memory cannot be kept; its threads are counted");
 	process.unkept = allowed = false;
 	reports();
 	tap_ok(!told, "no event: the kill switch");
@@ -356,8 +367,9 @@ static void test_fields(void)
 	       last.stack.syscall == 7 && last.args[0] == LOCK && last.args[5] == 77 &&
 	       last.duration == 123 && !strcmp(last.comm, "fifteen letters") &&
 	       last.stack.reason == KUNWIND_NO_RULE, "the event: the thread, its call, its stack's end");
-	tap_ok(last.stack.count == 3 && last.stack.inner == 3 && last.stack.trusts == 3 && !last.stack.shared &&
-	       !last.stack.base && last.stack.id >> 63, "the event has all frames, and an id of its own");
+	tap_ok(last.stack.count == 3 && last.stack.inner == 3 && last.stack.trusts == 3 &&
+		       !last.stack.shared && !last.stack.base && last.stack.id >> 63,
+	       "the event has all frames, and an id of its own");
 	thread->ran = 0;
 	thread->regs.orig_ax = -1;
 	reports();
@@ -375,7 +387,8 @@ static void test_fields(void)
 	tap_ok(walks == 1, "the event: 32-bit code is walked");
 	space_there = NULL;
 	reports();
-	tap_ok(!last.stack.count && last.stack.reason == KUNWIND_NOT_READY, "the event: mappings are not known yet");
+	tap_ok(!last.stack.count && last.stack.reason == KUNWIND_NOT_READY,
+	       "the event: mappings are not known yet");
 }
 
 static void runs_away(struct thread *thread) { thread->on_cpu = true; }
@@ -399,7 +412,8 @@ static void test_ran(void)
 		adds(TASK_INTERRUPTIBLE);
 		next.meanwhile = all[i].does;
 		reports();
-		tap_ok(!told && walks == 1 && ran == 1, "dropped and counted: during the walk, the thread %s", all[i].what);
+		tap_ok(!told && walks == 1 && ran == 1,
+		       "dropped and counted: during the walk, the thread %s", all[i].what);
 		next.meanwhile = NULL;
 		adds(TASK_INTERRUPTIBLE);
 		reports();
@@ -447,7 +461,8 @@ static void test_again(void)
 	next.count = 1;
 	walks = 0;
 	reports();
-	tap_ok(walks == 2 && waited_at == 0x400000 + 2001, "not ready: the part of the innermost frame's code");
+	tap_ok(walks == 2 && waited_at == 0x400000 + 2001,
+	       "not ready: the part of the innermost frame's code");
 	begin();
 	for (walks = 0; walks < 3; walks++)
 		adds(TASK_INTERRUPTIBLE);
@@ -485,8 +500,10 @@ static void test_holder(void)
 	adds(TASK_INTERRUPTIBLE);
 	adds(0);		/* 2002, which runs */
 	tap_ok(holder(false, 202, FUTEX_WAIT | 128, 2, 2, 1002) == 2002, "holder: of glibc's mutex");
-	tap_ok(holder(false, 202, FUTEX_WAIT_BITSET | 128 | 256, 2, 2, 1002) == 2002, "holder: with a timeout");
-	tap_ok(holder(true, 240, FUTEX_WAIT, 2, 2, 1002) == 2002 && holder(true, 422, FUTEX_WAIT, 2, 2, 1002) == 2002,
+	tap_ok(holder(false, 202, FUTEX_WAIT_BITSET | 128 | 256, 2, 2, 1002) == 2002,
+	       "holder: with a timeout");
+	tap_ok(holder(true, 240, FUTEX_WAIT, 2, 2, 1002) == 2002 &&
+		       holder(true, 422, FUTEX_WAIT, 2, 2, 1002) == 2002,
 	       "holder: 32-bit program");
 	tap_ok(!holder(true, 202, FUTEX_WAIT, 2, 2, 1002) && !holder(false, 240, FUTEX_WAIT, 2, 2, 1002),
 	       "holder: the number of another system call");
@@ -498,7 +515,8 @@ static void test_holder(void)
 	tap_ok(holder(false, 202, FUTEX_WAIT, 0x80000000 | 1002, 0x80000000 | 1002, 77) == 2002,
 	       "holder: of a robust mutex, from the word");
 	tap_ok(holder(false, 202, FUTEX_LOCK_PI | 128, 0, 0x80000000 | 1002, 77) == 2002 &&
-	       holder(false, 202, FUTEX_LOCK_PI2, 0, 1002, 77) == 2002, "holder: of a priority-inheriting mutex");
+		       holder(false, 202, FUTEX_LOCK_PI2, 0, 1002, 77) == 2002,
+	       "holder: of a priority-inheriting mutex");
 	tap_ok(!holder(false, 202, FUTEX_WAKE, 2, 2, 1002), "holder: the call does not wait");
 	lock_unreadable = true;
 	tap_ok(!holder(false, 202, FUTEX_WAIT, 2, 2, 1002), "holder: the lock's page cannot be read");
@@ -507,7 +525,8 @@ static void test_holder(void)
 	tap_ok(!holder(false, 202, FUTEX_WAIT, 2, 2, 1002), "holder: a thread of another process");
 	process.thread[0].task.pid_ns = NULL;
 	last.vtid = 5;
-	tap_ok(!holder(false, 202, FUTEX_WAIT, 2, 2, 1002) && !last.vtid, "holder: the thread has been reaped");
+	tap_ok(!holder(false, 202, FUTEX_WAIT, 2, 2, 1002) && !last.vtid,
+	       "holder: the thread has been reaped");
 }
 
 static void takes_long(struct thread *thread) { now_ns += 5 * KUNWIND_BLOCKED_NS; }
@@ -528,8 +547,8 @@ static void test_limits(void)
 	for (i = 0; i < THREADS_MAX + 10; i++)
 		adds(TASK_INTERRUPTIBLE);
 	reports();
-	tap_ok(told == THREADS_MAX && left_out == 10, "at most %u threads of a process, the others are counted",
-	       THREADS_MAX);
+	tap_ok(told == THREADS_MAX && left_out == 10,
+	       "at most %u threads of a process, the others are counted", THREADS_MAX);
 
 	begin();
 	for (i = 0; i < 100; i++)
@@ -538,7 +557,8 @@ static void test_limits(void)
 	quota = in_rcu(kunwind_quota_add_share(&owner, KUNWIND_SHARE_RECORD, 10));
 	next.count = 2 * KUNWIND_BLOCKED_FRAMES;
 	kunwind_blocked_process(report, &process.pid, quota, 1, 30);
-	tap_ok(told == 10 && left_out == 90, "a user's limit: a thread counts with its frames; others are counted");
+	tap_ok(told == 10 && left_out == 90,
+	       "a user's limit: a thread counts with its frames; others are counted");
 	kunwind_blocked_process(report, &process.pid, quota, 1, 30);
 	tap_ok(told == 10 && left_out == 190, "a user's limit holds for all processes of a dump");
 	kunwind_blocked_process(report, &process.pid, quota, 2, 30);
@@ -567,7 +587,8 @@ static void test_status(void)
 	ran = 12;
 	left_out = 13;
 	kunwind_blocked_show(&m);
-	tap_ok(!strcmp(m.text, "stat\tblocked_emitted\t11\nstat\tblocked_ran\t12\nstat\tblocked_left_out\t13\n"),
+	tap_ok(!strcmp(m.text,
+		       "stat\tblocked_emitted\t11\nstat\tblocked_ran\t12\nstat\tblocked_left_out\t13\n"),
 	       "status: what was emitted, dropped and left out");
 	kunwind_blocked_end(report);
 	no_memory = 1;
