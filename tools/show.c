@@ -331,6 +331,7 @@ static int handle(const bt_event *event, int64_t time, void *data)
 	}
 	if ((!show->options.all && kunwind_history_is_own(head.name)) ||
 	    (!show->options.all && !show->options.events.nr && !kunwind_event_is_sample(head.name) &&
+	     !kunwind_event_is_blocked(head.name) &&
 	     (kunwind_event_is_whole(event) || kunwind_event_is_background(event))) ||
 	    !kunwind_numbers_select(&show->options.pids, head.pid) ||
 	    !kunwind_options_event(&show->options, head.name)) {

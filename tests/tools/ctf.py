@@ -49,7 +49,8 @@ LABELS = "{ MINUS = -1, ONE = 1, \"a b\" = 2, FEW = 0 ... 3 }"
 FLOAT = "floating_point { exp_dig = %d; mant_dig = %d; align = 8; }"
 # Sequences; their length is a field before them, as in LTTng.
 LISTS = {"u64s": (U64, "Q"), "u8s": (U8, "B")}
-KINDS = {"u16": (U16, "<H"), "x32": (X32, "<I"), "s32": (S32, "<i"), "s64": (S64, "<q"), "u64": (U64, "<Q"),
+STATES = "{ sleeping = 0, uninterruptible = 1, stopped = 2, traced = 3, frozen = 4 }"
+KINDS = {"u8": (U8, "<B"), "state": ("enum : %s %s" % (U8, STATES), "<B"), "u16": (U16, "<H"), "x32": (X32, "<I"), "s32": (S32, "<i"), "s64": (S64, "<q"), "u64": (U64, "<Q"),
          "string": ("string", None), "decimal": (DECIMAL, "<Q"), "enum": ("enum : %s { ONE = 1 }" % DECIMAL, "<Q"),
          "octal": (OCTAL, "<H"), "xs32": (XS32, "<i"), "labels": ("enum : %s %s" % (S32, LABELS), "<i"),
          "float": (FLOAT % (8, 24), "<f"), "double": (FLOAT % (11, 53), "<d")}

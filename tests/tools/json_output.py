@@ -50,6 +50,9 @@ FRAME = members(address=ADDRESS, kernel={"type": "boolean"}, function=STRING, of
 FUNCTION = members(name={"type": "string"}, object={"type": "string"}, kernel={"type": "boolean"}, file=STRING,
                    line=NUMBER)
 NEIGHBOUR = members(name={"type": "string"}, object={"type": "string"}, kernel={"type": "boolean"}, events=COUNT, blocked_ns=COUNT, off_cpu_ns=COUNT, lock_ns=COUNT, cpu_ns=COUNT)
+# a thread that was blocked when the recording began
+BLOCKED = members(name=STRING, pid=NUMBER, tid=COUNT, state=STRING, call=STRING, fd=NUMBER, file=STRING, futex=STRING,
+                  holder_tid=NUMBER, time_ns=COUNT, since_ns=NUMBER, end_ns=NUMBER, stack=many(FUNCTION))
 SCHEMA = {
     "event": members(number=COUNT, time_ns=NUMBER, name={"type": "string"}, command={"type": "string"},
                      pid=NUMBER, tid=NUMBER, cpu=NUMBER, context={"type": "object"},
@@ -78,8 +81,10 @@ SCHEMA = {
         functions=many(members(name={"type": "string"}, object={"type": "string"}, kernel={"type": "boolean"}, end=STRING, **{name: COUNT for name in (
             "events", "blocked_ns", "off_cpu_ns", "lock_ns", "cpu_ns", "self", "complete", "guessed")})),
         reasons=many(members(name={"enum": [*REASONS, "not recorded", "no stack recorded"]}, stacks=COUNT)),
+        blocked_at_begin=many(BLOCKED),
         **{name: many(NEIGHBOUR) for name in ("callers", "callees")},
-        required=["trace", "sorted_by", "system_calls", "off_cpu", "events", "threads", "results", "files", "functions", "reasons"]),
+        required=["trace", "sorted_by", "system_calls", "off_cpu", "events", "threads", "results", "files", "functions", "reasons",
+                  "blocked_at_begin"]),
     "waits": {"definitions": {"chain": members(["name", "ns", "parts"], name={"type": "string"}, ns=COUNT, count=COUNT,
                                                parts=many({"$ref": "#/definitions/chain"}))},
               **members(
@@ -103,7 +108,8 @@ SCHEMA = {
                                                        "holder_known_ns", "other_waits", "other_ns", "releases")})),
         chains=many({"$ref": "#/definitions/chain"}),
         waiting_at_end=many(members(name={"type": "string"}, tid=COUNT, cause={"type": "string"}, ns=COUNT,
-                                    stack=many(FUNCTION))))},
+                                    stack=many(FUNCTION))),
+        blocked_at_begin=many(BLOCKED))},
     "doctor": many(members(state={"enum": ["ok", "FAIL", "note"]}, requirement={"type": "string"},
                            finding={"type": "string"}, fix={"type": "string"})),
     "dump": members(file={"type": "string"}, fdes=COUNT, rows=COUNT, rules=COUNT, bytes=COUNT,

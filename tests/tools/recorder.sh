@@ -108,6 +108,7 @@ unsigned int snapshot_count(int dir)
 }
 
 int snapshot_command(int argc, char **argv) { (void)argc, (void)argv; return 1; }
+bool snapshot_dumped(void) { return true; }
 bool snapshot_take(const char *session, int dir, const char *path, struct snapshot *snapshot)
 {
 	static int taken;
@@ -195,6 +196,12 @@ is "$(recorded 'sched_*')$(filter_of 'sched_*')" "sched_switch: -; sched_waking:
 	"events of the scheduler that a wildcard selects are recorded for all processes, the others are not"
 is "$(recorded 'sched_wak*')$(filter_of 'sched_wak*')" "sched_switch:  sched_waking: -; interrupts: -; $mine;" \
 	"a wildcard selects sched_waking alone"
+recorded read >&2
+is "$(filter_of kunwind_blocked)" "tgid == $sleeper;" "threads that are blocked: of the process, by fields of the event"
+record -q -e read -- true
+is "$(filter_of kunwind_blocked)" "" "threads that are blocked: not of a COMMAND, which begins to run"
+record -q -a -e read -- true
+is "$(filter_of kunwind_blocked)" "-;" "threads that are blocked: of all processes"
 is "$(recorded 'syscall:sched_*')$(filter_of 'syscall:sched_*')" "sched_switch:  sched_waking:  interrupts:  $mine;" \
 	"a wildcard for system calls selects no event of the scheduler"
 kill $sleeper

@@ -396,6 +396,11 @@ static uint32_t file_of_path(struct files *files, const struct process *process,
 	return file;
 }
 
+uint32_t files_name(struct files *files, const void *trace, int64_t pid, int64_t fd)
+{
+	return name_of(process_of(files, trace, pid), fd);
+}
+
 static uint32_t file_of_fd(struct files *files, const struct process *process, int64_t fd)
 {
 	uint32_t name = name_of(process, fd);

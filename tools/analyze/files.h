@@ -30,6 +30,9 @@ struct files {
 void files_init(struct files *files, struct calls *calls);
 void files_free(struct files *files);
 
+/* Returns the string of the file that a descriptor of a process is now; 0: not known. */
+uint32_t files_name(struct files *files, const void *trace, int64_t pid, int64_t fd);
+
 /* Follows an event. All events of the trace are needed. @trace: identifies the trace. */
 void files_event(struct files *files, const void *trace, const bt_event *event,
 		 const struct kunwind_head *head);

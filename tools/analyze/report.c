@@ -10,6 +10,11 @@
 #include "report_tables.h"
 #include "tree_text.h"
 
+enum {
+	BY_DEFAULT = 1u << TABLE_CALLS | 1u << TABLE_CAUSES | 1u << TABLE_EVENTS | 1u << TABLE_FUNCTIONS,
+	BLOCKED_DEPTH = 6,	/* functions of the stack of a blocked thread */
+};
+
 static const char usage[] =
 	"Usage: kunwind report [OPTION]... TRACE...\n"
 	"\n"
@@ -208,6 +213,9 @@ static bool print(struct report *report)
 	if (report->json)
 		return print_json(report_json(report, sort));
 	report_text(report, sort);
+	if (report->by == BY_DEFAULT)
+		blocked_print(&report->samples, &(struct blocked_style){ report->top, BLOCKED_DEPTH,
+									 report->colour });
 	return true;
 }
 
@@ -229,8 +237,7 @@ int analyze_report(int argc, char **argv)
 		return TOOL_USAGE;
 	}
 	if (!report.by)
-		report.by = 1u << TABLE_CALLS | 1u << TABLE_CAUSES | 1u << TABLE_EVENTS |
-			    1u << TABLE_FUNCTIONS;
+		report.by = BY_DEFAULT;
 	report.colour = kunwind_tool_colours(stdout);
 	files_init(&report.files, &report.samples.calls);
 	if (report.json || report.by & 1u << TABLE_FILES)

@@ -126,5 +126,6 @@ json_t *report_json(const struct report *report, enum weight sort)
 			continue;
 		analyze_set(object, report_kinds[t].key, table_json(report, t));
 	}
+	analyze_set(object, "blocked_at_begin", blocked_json(samples));
 	return object;
 }

@@ -51,6 +51,7 @@ void samples_free(struct samples *samples)
 	free(samples->by_tid);
 	free(samples->by_global_tid);
 	cpus_free(&samples->cpus);
+	blocked_free(&samples->blocked);
 	locks_free(&samples->locks);
 	wrappers_free(&samples->wrappers);
 	kunwind_options_exit(&samples->options);
@@ -73,6 +74,8 @@ static void finish_sample(struct samples *samples, const struct sample *sample,
 		selection_measure(samples, sample, event);
 	if (samples->measuring)
 		return;
+	if (sample->kind == SAMPLE_OFF_CPU)
+		blocked_ended(samples, sample, event);
 	if (sample->hidden) {
 		if (samples->hidden_waits && sample->kind == SAMPLE_OFF_CPU)
 			samples->fn->end(sample, event, samples->data);
@@ -445,6 +448,47 @@ static void take_cpu(struct moment *now, struct kunwind_event_stack *stack)
 	finish_sample(samples, &sample, now->event);
 }
 
+/*
+ * A thread was blocked when the recording began. Its time off the CPU begins now, if it
+ * has had no event yet: otherwise its own events say what it does.
+ */
+static void take_blocked(struct moment *now, struct kunwind_event_stack *stack)
+{
+	struct samples *samples = now->samples;
+	const char *what;
+	char text[64];
+	bool selected;
+
+	if (now->head->tid < 0 || now->head->time < 0 || threads_find(samples, now->trace, now->head))
+		return;
+	what = blocked_cause(now->event, text, sizeof(text));
+	selected = (kunwind_options_event(&samples->options, "sched_switch") ||
+		    kunwind_options_event(&samples->options, what)) &&
+		   selection_has(samples, samples->number, now->head->time);
+	now->thread = threads_get(samples, now->trace, now->head);
+	now->thread->selected = true;
+	now->thread->off = new_sample(now, SAMPLE_OFF_CPU, what, selected ?
+				      samples_stack(samples, stack, now->head->comm) : CALLS_ROOT);
+	now->thread->off.lost_at = CPU_NONE;
+	now->thread->off.before = true;
+	begin_sample(samples, &now->thread->off, now->event);
+	if (!samples->measuring)
+		blocked_add(samples, now->head, now->event, &now->thread->off);
+}
+
+/* An event of the thread itself: it runs, even if no sched_switch says so. */
+static void ends_blocked(const struct moment *now)
+{
+	struct sample_thread *thread = now->thread;
+
+	if (!thread || thread->off.begin < 0 || !thread->off.before)
+		return;
+	thread->off.duration = now->time - thread->off.begin;
+	thread->off.ran_at = CPU_NONE;
+	finish_sample(now->samples, &thread->off, now->event);
+	thread->off.begin = -1;
+}
+
 /* Counts an event of a process that counts. */
 static void count_event(struct samples *samples, const struct kunwind_head *head)
 {
@@ -465,7 +509,7 @@ static int take(const bt_event *event, int64_t time, void *data)
 	struct sample_thread *wakes = NULL;
 	int64_t ran = 0;
 	const char *call;
-	bool is_switch, is_cpu, is_event, counts, told = true;
+	bool is_switch, is_cpu, is_blocked, is_event, counts, told = true;
 
 	kunwind_reading_head(&head, event, time);
 	now.trace = bt_stream_borrow_trace_const(bt_event_borrow_stream_const(event));
@@ -481,7 +525,8 @@ static int take(const bt_event *event, int64_t time, void *data)
 	if (samples->files && !samples->measuring)
 		files_event(samples->files, now.trace, event, &head);
 	is_cpu = kunwind_event_is_sample(head.name);
-	if (kunwind_event_is_own(head.name) && !is_cpu)
+	is_blocked = kunwind_event_is_blocked(head.name);
+	if (kunwind_event_is_own(head.name) && !is_cpu && !is_blocked)
 		return KUNWIND_TRACE_GO_ON;
 	/* also of interrupts with contexts, which are events of their own as well */
 	cpus_interrupt(&samples->cpus, &samples->calls, now.trace, &head, event);
@@ -499,6 +544,7 @@ static int take(const bt_event *event, int64_t time, void *data)
 	if (call) {
 		/* the sample has the stack of the entry */
 		now.thread = threads_find(samples, now.trace, &head);
+		ends_blocked(&now);
 		now.unselected = !counts;
 		if (counts && !samples->measuring &&
 		    (now.thread || counts_at_all(samples, event, &head, &stack))) {
@@ -529,6 +575,11 @@ static int take(const bt_event *event, int64_t time, void *data)
 		return KUNWIND_TRACE_GO_ON;
 	}
 	now.unselected = !counts;
+	if (is_blocked) {
+		if (counts)
+			take_blocked(&now, &stack);
+		return KUNWIND_TRACE_GO_ON;
+	}
 	if (counts)
 		count_event(samples, &head);
 	if (head.tid >= 0 && time >= 0)
@@ -537,6 +588,7 @@ static int take(const bt_event *event, int64_t time, void *data)
 		samples->no_threads |= counts;
 	if (wakes)
 		wakes = woken(&now);	/* threads_get() may have moved the threads */
+	ends_blocked(&now);
 	if (now.thread)
 		now.thread->selected |= counts;
 	if (is_switch && now.thread && head.tid)

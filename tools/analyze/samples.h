@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "blocked.h"
 #include "calls.h"
 #include "cpus.h"
 #include "files.h"
@@ -75,6 +76,7 @@ struct sample {
 	uint64_t wakeup;
 	/* OFF_CPU: */
 	bool preempted;			/* the thread could have run: no wakeup ends this */
+	bool before;			/* it began before the recording: kunwind_blocked */
 	/* indices of samples->cpus.cpu, or CPU_NONE: where it lost the CPU, and where it ran then */
 	uint32_t lost_at, ran_at;
 	const struct sample_waker *waker;	/* during end() only; NULL: not recorded */
@@ -111,6 +113,7 @@ struct sample_thread {
 	int64_t pid, tid;
 	uint32_t comm;		/* string; the latest name */
 	int64_t on_cpu;		/* nanoseconds on the CPU, by sched_switch */
+	uint32_t blocked;	/* index of blocked.item + 1; 0: it was not blocked when recording began */
 	/* private to samples.c */
 	const void *trace;
 	int64_t global_tid;	/* number in sched_switch; -1: not known */
@@ -168,6 +171,7 @@ struct samples {
 	struct cpus cpus;
 	struct locks locks;
 	struct wrappers wrappers;	/* more: set before reading */
+	struct blocked blocked;
 	bool cycles;		/* WEIGHT_CPU is in cycles: the samples are by that clock */
 	bool ends_recorded;	/* the trace has the events kunwind_callstack */
 	const char *why_no_kernel;	/* why kernel functions have no names; NULL: all is well */

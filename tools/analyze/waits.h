@@ -125,6 +125,8 @@ void waits_text_title(const struct waits *waits, const char *title, const char *
 uint32_t waits_text_lines(const struct waits *waits, uint32_t nr);	/* how many of these are printed */
 void waits_text_more(const struct waits *waits, uint32_t nr);
 json_t *waits_json(struct waits *waits);
+/* Returns the functions of a stack, innermost first. */
+json_t *waits_stack_json(const struct calls *calls, uint32_t node);
 void waits_free(struct waits *waits);
 
 #endif /* KUNWIND_ANALYZE_WAITS_H */

@@ -22,8 +22,7 @@ static void set_text(json_t *object, const char *key, const char *text)
 	analyze_set(object, key, *text ? json_string(text) : json_null());
 }
 
-/* Returns the functions of a stack, innermost first. */
-static json_t *stack_json(const struct calls *calls, uint32_t node)
+json_t *waits_stack_json(const struct calls *calls, uint32_t node)
 {
 	json_t *array = needed(json_array());
 
@@ -113,8 +112,8 @@ static json_t *wakers_json(const struct waits *waits)
 		set(object, "blocked_ns", line->blocked);
 		set(object, "longest_ns", line->longest);
 		set(object, "latency_ns", line->latency);
-		analyze_set(object, "stack", stack_json(calls, line->waiter));
-		analyze_set(object, "waker_stack", stack_json(calls, line->waker));
+		analyze_set(object, "stack", waits_stack_json(calls, line->waiter));
+		analyze_set(object, "waker_stack", waits_stack_json(calls, line->waker));
 		analyze_append(array, object);
 	}
 	return array;
@@ -136,7 +135,7 @@ static json_t *meanwhile_json(const struct waits *waits, uint32_t pair)
 		object = needed(json_object());
 		analyze_set(object, "what", json_string(calls->string[part->what]));
 		set(object, "ns", part->time);
-		analyze_set(object, "stack", stack_json(calls, part->waiter));
+		analyze_set(object, "stack", waits_stack_json(calls, part->waiter));
 		analyze_append(array, object);
 	}
 	return array;
@@ -153,8 +152,8 @@ static json_t *pair_json(struct waits *waits, const struct lock_pair *pair)
 	set_text(object, "function", place.function == CALLS_ROOT ? "" : calls_name(calls, place.function));
 	set_text(object, "caller", place.caller == CALLS_ROOT ? "" : calls_name(calls, place.caller));
 	set_text(object, "holder", calls->string[pair->holder_comm]);
-	analyze_set(object, "stack", stack_json(calls, pair->waiter));
-	analyze_set(object, "holder_stack", stack_json(calls, pair->holder));
+	analyze_set(object, "stack", waits_stack_json(calls, pair->waiter));
+	analyze_set(object, "holder_stack", waits_stack_json(calls, pair->holder));
 	analyze_set(object, "meanwhile", meanwhile_json(waits, (uint32_t)(pair - waits->samples.locks.pair)));
 	return object;
 }
@@ -209,7 +208,7 @@ static json_t *endless_json(const struct waits *waits)
 		set(object, "tid", samples->thread[wait->thread].tid);
 		analyze_set(object, "cause", analyze_text(samples, wait->cause));
 		set(object, "ns", samples->end - wait->begin);
-		analyze_set(object, "stack", stack_json(&samples->calls, wait->node));
+		analyze_set(object, "stack", waits_stack_json(&samples->calls, wait->node));
 		analyze_append(array, object);
 	}
 	return array;
@@ -225,5 +224,6 @@ json_t *waits_json(struct waits *waits)
 	analyze_set(object, "locks", locks_json(waits));
 	analyze_set(object, "chains", tree_json(&waits->chains, WEIGHT_OFF_CPU, "ns"));
 	analyze_set(object, "waiting_at_end", endless_json(waits));
+	analyze_set(object, "blocked_at_begin", blocked_json(&waits->samples));
 	return object;
 }

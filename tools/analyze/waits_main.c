@@ -119,12 +119,15 @@ static bool print(struct waits *waits)
 int analyze_waits(int argc, char **argv)
 {
 	static const struct samples_calls calls = { .end = waits_take };
+	static struct files files;
 	static struct waits waits = { .top = 20, .depth = 6 };
 	int parsed;
 	bool ok;
 
 	samples_init(&waits.samples);
 	calls_init(&waits.chains);
+	files_init(&files, &waits.samples.calls);
+	waits.samples.files = &files;
 	waits.samples.wakers = waits.samples.hidden_waits = waits.samples.places = true;
 	cpus_keep_runs(&waits.samples.cpus, &waits.samples.calls);
 	parsed = parse(&waits, argc, argv);
@@ -137,6 +140,7 @@ int analyze_waits(int argc, char **argv)
 	waits.colour = kunwind_tool_colours(stdout);
 	ok = samples_read(&waits.samples, argv + optind, argc - optind, &calls, &waits) &&
 	     remarks(&waits) && print(&waits);
+	files_free(&files);
 	waits_free(&waits);
 	return kunwind_tool_finish(ok ? TOOL_OK : TOOL_FAILED);
 }

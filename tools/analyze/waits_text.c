@@ -198,6 +198,7 @@ static void print_endless(struct waits *waits)
 void waits_text(struct waits *waits)
 {
 	print_head(waits);
+	blocked_print(&waits->samples, &(struct blocked_style){ waits->top, waits->depth, waits->colour });
 	print_threads(waits);
 	print_wakers(waits);
 	waits_text_locks(waits);

@@ -79,6 +79,28 @@ static bool record_event(struct record *record, const char *name)
 			     strstr(name, "lttng_statedump") ? NULL : record->filter);
 }
 
+/*
+ * The threads that are blocked when tracing starts. A worker of the kernel emits the event,
+ * so a filter by contexts would select nothing.
+ */
+static bool record_blocked(struct record *record)
+{
+	char *filter = NULL, *old;
+	bool ok;
+	int i;
+
+	for (i = 0; record->filter && i < record->pids.nr; i++) {
+		old = filter;
+		if (asprintf(&filter, "%s%stgid == %d", old ? old : "", old ? " || " : "",
+			     (int)record->pids.pid[i]) < 0)
+			abort();	/* out of memory */
+		free(old);
+	}
+	ok = session_event(&record->session, KUNWIND_BLOCKED_EVENT, filter);
+	free(filter);
+	return ok;
+}
+
 bool record_set_up(struct record *record)
 {
 	/* PID and TID too: sched_switch has these numbers, not VPID, VTID */
@@ -114,6 +136,9 @@ bool record_set_up(struct record *record)
 		if (!session_event(session, own[c], NULL))
 			return false;
 	}
+	/* COMMAND runs only when tracing has started */
+	if (probe && record->nr_events && (record->all || record->pids.nr) && !record_blocked(record))
+		return false;
 	if (record->by_default && probe && !record_event(record, "kunwind_fatal_signal"))
 		return false;
 	/* what a trigger waits for is in its snapshot, with a stack */
@@ -138,6 +163,6 @@ bool record_set_up(struct record *record)
 			return false;
 	}
 	/* COMMAND opens its files while it is traced; a snapshot would list them after its events */
-	return !session->calls || record->flight.on || (record->command && !record->all) ||
+	return !session->calls || record->flight.on || (!record->all && !record->pids.nr) ||
 	       session_open_files(session);
 }

@@ -202,6 +202,13 @@ static int run(void)
 	flight_end(&record.flight, record.killed);
 	if (record.flight.failed)
 		status = TOOL_RUN_FAILED;
+	if (record.all || record.pids.nr) {
+		watchdog_wait(WATCH_MODULE, "report the mappings and the blocked threads", WATCH_USUAL);
+		if (!snapshot_dumped())
+			kunwind_tool_error(
+				"the mappings and the blocked threads are not all reported yet: the "
+				"trace may lack some names and threads");
+	}
 	watchdog_wait(WATCH_DAEMON, "stop tracing", WATCH_USUAL);
 	record.incomplete = !session_stop(&record.session, &record.lost);
 	watchdog_wait(WATCH_DAEMON, "end the session", WATCH_USUAL);

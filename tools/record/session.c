@@ -279,7 +279,7 @@ static bool listed(const struct lttng_event *events, int nr, const char *pattern
 
 static const char *channel_of(const struct session *session, const char *name)
 {
-	static const char *const own[] = { KUNWIND_OWN_EVENTS, STATE_DUMP_EVENTS };
+	static const char *const own[] = { KUNWIND_OWN_EVENTS, KUNWIND_BLOCKED_EVENT, STATE_DUMP_EVENTS };
 	size_t i;
 
 	if (session->flight && !strcmp(name, "kunwind_callstack"))

@@ -48,12 +48,25 @@ static bool parameter(const char *path, unsigned int *value)
 	return read;
 }
 
+bool snapshot_dumped(void)
+{
+	const struct timespec pause = { .tv_nsec = 2000000 };
+	const time_t end = time(NULL) + DUMP_SECONDS;
+	unsigned int wanted, done;
+
+	if (!parameter(PARAMETERS "dumps_wanted", &wanted))
+		return true;
+	while (parameter(PARAMETERS "dumps_done", &done) && (int)(done - wanted) < 0) {
+		if (time(NULL) > end)
+			return false;
+		nanosleep(&pause, NULL);
+	}
+	return true;
+}
+
 /* Reports all mappings into the trace. Without that, fewer frames get names. */
 static void dump_mappings(const char *session)
 {
-	const struct timespec pause = { .tv_nsec = 2000000 };
-	unsigned int wanted, done;
-	time_t end;
 	int err;
 
 	watchdog_wait(WATCH_DAEMON, "report the mappings again", WATCH_USUAL);
@@ -62,17 +75,9 @@ static void dump_mappings(const char *session)
 		kunwind_tool_error("the mappings are not reported again: %s", lttng_strerror(err));
 		return;
 	}
-	if (!parameter(PARAMETERS "dumps_wanted", &wanted))
-		return;
-	end = time(NULL) + DUMP_SECONDS;
-	while (parameter(PARAMETERS "dumps_done", &done) && (int)(done - wanted) < 0) {
-		if (time(NULL) > end) {
-			kunwind_tool_error("the mappings are not all reported after %d seconds: the "
-					   "snapshot may lack some names", DUMP_SECONDS);
-			return;
-		}
-		nanosleep(&pause, NULL);
-	}
+	if (!snapshot_dumped())
+		kunwind_tool_error("the mappings are not all reported after %d seconds: the snapshot may "
+				   "lack some names", DUMP_SECONDS);
 }
 
 static bool raise_number(int dir, const char *name, void *data)

@@ -24,6 +24,12 @@ struct snapshot {
  */
 bool snapshot_take(const char *session, int dir, const char *path, struct snapshot *snapshot);
 
+/*
+ * Waits until the module has reported what it knew when tracing started. Returns false after half a
+ * minute.
+ */
+bool snapshot_dumped(void);
+
 /* kunwind snapshot. Returns the exit status. */
 int snapshot_command(int argc, char **argv);
 

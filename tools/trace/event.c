@@ -44,6 +44,11 @@ bool kunwind_event_is_sample(const char *name)
 	return !strcmp(name, "kunwind_sample");
 }
 
+bool kunwind_event_is_blocked(const char *name)
+{
+	return !strcmp(name, KUNWIND_BLOCKED_EVENT);
+}
+
 int64_t kunwind_event_time(const bt_message *message)
 {
 	const bt_clock_snapshot *clock = NULL;
@@ -145,12 +150,13 @@ void kunwind_head_read(struct kunwind_head *head, const bt_event *event, int64_t
 	head->pid = first_context(event, "pid", "vpid");
 	head->tid = first_context(event, "tid", "vtid");
 	head->cpu = event_cpu(event);
-	if (kunwind_event_is_sample(head->name)) {
+	if (kunwind_event_is_sample(head->name) || kunwind_event_is_blocked(head->name)) {
 		comm = kunwind_field_string(kunwind_event_field(event, "comm"));
 		head->comm = comm ? comm : head->comm;
 	}
 	/* their payloads have the numbers in the initial pid namespace */
-	if ((!strcmp(head->name, "kunwind_callstack") || kunwind_event_is_sample(head->name)) &&
+	if ((!strcmp(head->name, "kunwind_callstack") || kunwind_event_is_sample(head->name) ||
+	     kunwind_event_is_blocked(head->name)) &&
 	    kunwind_field_integer(kunwind_event_field(event, "tgid"), &head->pid) &&
 	    kunwind_field_integer(kunwind_event_field(event, "tid"), &head->tid))
 		head->own_number = false;

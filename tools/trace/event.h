@@ -25,6 +25,9 @@ bool kunwind_event_is_background(const bt_event *event);
 /* Returns whether it is a sample of a CPU: kunwind_sample. */
 bool kunwind_event_is_sample(const char *name);
 
+/* Returns whether it reports a thread that was blocked when the recording began: kunwind_blocked. */
+bool kunwind_event_is_blocked(const char *name);
+
 /* Nanoseconds since 1970 of a message with an event; -1: its stream has no clock. */
 int64_t kunwind_event_time(const bt_message *message);
 

@@ -135,7 +135,7 @@ bool kunwind_histories_tell(struct kunwind_histories *histories, const bt_event 
 bool kunwind_history_is_own(const char *event_name)
 {
 	return kunwind_event_is_own(event_name) && strcmp(event_name, "kunwind_callstack") &&
-	       !kunwind_event_is_sample(event_name);
+	       !kunwind_event_is_sample(event_name) && !kunwind_event_is_blocked(event_name);
 }
 
 static int64_t integer(const bt_event *event, const char *name)

@@ -71,6 +71,16 @@ static const char *name_of(bool compat, int64_t number)
 	return number < (int64_t)(sizeof(names_64) / sizeof(*names_64)) ? names_64[number] : NULL;
 }
 
+const char *kunwind_syscall_number(bool compat, int64_t number, char *text, size_t size)
+{
+	const char *name = name_of(compat, number);
+
+	if (name)
+		return name;
+	snprintf(text, size, "syscall_%lld", (long long)number);
+	return text;
+}
+
 void kunwind_syscall_name(struct kunwind_head *head, const bt_event *event)
 {
 	const char *call = kunwind_syscall_entered(head->name), *name;

@@ -14,6 +14,9 @@
  */
 void kunwind_syscall_name(struct kunwind_head *head, const bt_event *event);
 
+/* Returns the name of a system call; a number without a name: syscall_499, in @text. */
+const char *kunwind_syscall_number(bool compat, int64_t number, char *text, size_t size);
+
 /* Returns the system call in the name of an entry or exit event; NULL: it is another event. */
 const char *kunwind_syscall_entered(const char *event_name);
 const char *kunwind_syscall_left(const char *event_name);
