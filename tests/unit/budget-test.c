@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "../../kmod/core/walk/mem.h"
+#include "../../kmod/uapi/kunwind.h"
 #include "eh.h"
 #include "tap.h"
 

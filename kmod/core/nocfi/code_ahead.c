@@ -15,11 +15,12 @@
  *
  * A jump to another function (a tail call) is followed. A jump through a GOT
  * slot (jmp *n(%rip)), or any indirect jump after leave, counts as a return,
- * because its target returns from the same place. A return that takes a word pushed or stored on the path is a jump
- * to that word, and counts in the same way. If the path first popped that word
- * into a register, the return address is in the word's old place: between pop
- * and push, a function may take its arguments off the stack (V8). A jump through
- * that register is a return, too (OpenJDK's interpreter).
+ * because its target returns from the same place. A return that takes a word
+ * pushed or stored on the path is a jump to that word, and counts in the same way.
+ * If the path first popped that word into a register, the return address is in the
+ * word's old place: between pop and push, a function may take its arguments off
+ * the stack (V8). A jump through that register is a return, too (OpenJDK's
+ * interpreter).
  *
  * A call does not preserve the flags (psABI 3.2.3). A function that pops the
  * flags just before it returns was not called. It resumes what was interrupted,
