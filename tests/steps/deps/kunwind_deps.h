@@ -10,6 +10,7 @@
 
 #define kunwind_cache_claim(word, old, new)		({ WRITE_ONCE(*(word), new); true; })
 #define kunwind_mem_find(mem, table, addr, rule)	kunwind_table_find(table, addr, rule)
+#define kunwind_mem_check(mem, is_open)			((void)(mem), (void)(is_open))
 
 struct memory;
 
