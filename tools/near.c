@@ -36,8 +36,10 @@ static size_t distance(const char *a, const char *b)
 	for (i = 1; i <= len_a; i++) {
 		now[0] = i;
 		for (k = 1; k <= len_b; k++) {
-			now[k] = least(least(last[k], now[k - 1]) + 1, last[k - 1] + (lower(a[i - 1]) != lower(b[k - 1])));
-			if (i > 1 && k > 1 && lower(a[i - 1]) == lower(b[k - 2]) && lower(a[i - 2]) == lower(b[k - 1]))
+			now[k] = least(least(last[k], now[k - 1]) + 1,
+				       last[k - 1] + (lower(a[i - 1]) != lower(b[k - 1])));
+			if (i > 1 && k > 1 && lower(a[i - 1]) == lower(b[k - 2]) &&
+			    lower(a[i - 2]) == lower(b[k - 1]))
 				now[k] = least(now[k], before[k - 2] + 1);
 		}
 		next = before;

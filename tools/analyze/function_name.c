@@ -79,7 +79,8 @@ static bool ends_with(const char *name, const char *pattern)
 {
 	const size_t length = strlen(name), end = strlen(pattern);
 
-	return length > end + 2 && !strcmp(name + length - end, pattern) && !strncmp(name + length - end - 2, "::", 2);
+	return length > end + 2 && !strcmp(name + length - end, pattern) &&
+	       !strncmp(name + length - end - 2, "::", 2);
 }
 
 /* The part after the last "::" that is in no bracket. */
@@ -108,7 +109,8 @@ bool *function_name_matches(const struct calls *calls, const char *pattern)
 			continue;
 		plain[i] = plain_name(name);
 		/* "[libm.so.6]" is a name, too */
-		matches[i] = !strcmp(pattern, name) || !fnmatch(pattern, name, 0) || !strcmp(pattern, plain[i]);
+		matches[i] = !strcmp(pattern, name) || !fnmatch(pattern, name, 0) ||
+			     !strcmp(pattern, plain[i]);
 		found |= matches[i];
 	}
 	for (i = 0; i < calls->nr_frames; i++) {

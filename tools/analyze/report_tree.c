@@ -19,7 +19,8 @@ static uint32_t child_of(struct calls *tree, uint32_t above, const struct calls 
 		.kind = frame->kind, .kernel = frame->kernel,
 		.name = calls_string(tree, calls->string[frame->name]),
 		/* of other frames, it only says what they are */
-		.object = calls_string(tree, frame->kind == FRAME_FUNCTION ? calls->string[frame->object] : ""),
+		.object = calls_string(tree, frame->kind == FRAME_FUNCTION ?
+					     calls->string[frame->object] : ""),
 	};
 
 	return calls_child(tree, above, &plain);
@@ -38,11 +39,12 @@ static uint32_t add_callers(struct calls *tree, const struct calls *calls, uint3
 /* Adds the nodes from @from on inward, up to @to. */
 static uint32_t add_callees(struct calls *tree, const struct calls *calls, uint32_t from, uint32_t to)
 {
-	return child_of(tree, to == from ? CALLS_ROOT : add_callees(tree, calls, from, calls->node[to].parent),
+	return child_of(tree, to == from ? CALLS_ROOT :
+					   add_callees(tree, calls, from, calls->node[to].parent),
 			calls, to);
 }
 
-/* Adds a stack. @matches: NULL: all frames. Returns the node for its weight; CALLS_ROOT: it does not count. */
+/* Adds a stack. @matches: NULL: all frames. Returns the node for its weight, or CALLS_ROOT. */
 static uint32_t add_stack(struct calls *tree, const struct calls *calls, uint32_t node, const bool *matches,
 			  bool callers)
 {

@@ -67,7 +67,8 @@ static void print_node(struct printing *printing, uint32_t node, int64_t whole, 
 		printf("%10" PRId64, weight);
 	else
 		columns_time(weight);
-	printf("  %5.1f %%  %*s%s\n", columns_share(weight, whole), (int)depth * 2, "", calls_name(text->tree, node));
+	printf("  %5.1f %%  %*s%s\n", columns_share(weight, whole), (int)depth * 2, "",
+	       calls_name(text->tree, node));
 	for (i = printing->child[node]; i != CALLS_ROOT; i = printing->sibling[i])
 		print_node(printing, i, whole, depth + 1);
 }
