@@ -38,6 +38,7 @@
 #include "object/builder.h"
 #include "stack/callstack.h"
 #include "device.h"
+#include "stack/stack_context.h"
 #include "stack/stack_event.h"
 #include "space/mm_hooks.h"
 #include "base/hook.h"
@@ -64,6 +65,7 @@ static void let_go(void)
 	bool free;
 
 	kunwind_sampler_exit();
+	kunwind_stack_context_exit();
 	kunwind_hooks_retire();
 	synchronize_rcu();
 	free = kunwind_takeover_exit();
@@ -124,6 +126,7 @@ static int __init kunwind_init(void)
 		goto out_hooks;
 	kunwind_system_wide_start();
 	kunwind_sampler_init();
+	kunwind_stack_context_init();
 	return 0;
 
 out_hooks:

@@ -180,7 +180,7 @@ walk_space(struct kunwind_space *space, const struct pt_regs *pt, u32 valid,
 
 	walk.ranges = rcu_dereference_sched(space->ranges);
 	walk.cache = this_cpu_ptr(caches);
-	walk.replay = context ? NULL : this_cpu_ptr(replays);
+	walk.replay = context ? NULL : request->replay ?: this_cpu_ptr(replays);
 	kunwind_mem_init(&walk.mem, task);
 	if (regs)
 		walk.regs = *regs;
@@ -237,6 +237,36 @@ kunwind_callstack_walk(struct kunwind_space *space, const struct pt_regs *pt, u3
 		       struct kunwind_request *request)
 {
 	return walk_space(space, pt, valid, NULL, request);
+}
+
+bool notrace kunwind_callstack_replay(struct kunwind_space *space, const struct pt_regs *pt,
+				      u32 valid, struct kunwind_replay *replay,
+				      enum kunwind_consumer consumer, unsigned long *store,
+				      u32 *count)
+{
+	struct kunwind_walk walk kunwind_unset;
+	bool ok;
+
+	walk.ranges = rcu_dereference_sched(space->ranges);
+	if (!walk.ranges || READ_ONCE(space->fresh) || kunwind_regs_i386(pt) ||
+	    this_cpu_read(walking[0]))
+		return false;
+	this_cpu_write(walking[0], 1);
+	barrier();
+	walk.replay = replay;
+	kunwind_mem_init(&walk.mem, current);
+	kunwind_regs_load_frame(&walk.regs, pt, valid);
+	walk.addresses = store;
+	walk.capacity = KUNWIND_REPLAY_FRAMES;
+	ok = kunwind_replay_walk(&walk);
+	barrier();
+	this_cpu_write(walking[0], 0);
+	if (!ok)
+		return false;
+	*count = walk.count;
+	this_cpu_add(counters.of[consumer].frames, walk.count);
+	this_cpu_inc(counters.of[consumer].by_reason[KUNWIND_COMPLETE]);
+	return true;
 }
 
 void kunwind_callstack_show_params(struct seq_file *m)

@@ -54,6 +54,8 @@ struct kunwind_request {
 	 */
 	u8 *trust;
 	u32 capacity;			/* not 0 */
+	/* The walk is noted here; NULL: in the note of this CPU. */
+	struct kunwind_replay *replay;
 	u32 count;			/* out: addresses in @store */
 	/*
 	 * NULL: walk the current task's stack. Otherwise the stack of this task; the
@@ -78,6 +80,15 @@ struct kunwind_request {
  */
 enum kunwind_reason kunwind_callstack_walk(struct kunwind_space *space, const struct pt_regs *regs,
 					   u32 valid, struct kunwind_request *request);
+
+/*
+ * Returns whether the note @replay of an earlier walk is also that of the current task's
+ * stack, and then sets @store, which has room for KUNWIND_REPLAY_FRAMES, and @count.
+ * Task context, preemption off. notrace. The walk counts itself in the statistics.
+ */
+bool kunwind_callstack_replay(struct kunwind_space *space, const struct pt_regs *pt, u32 valid,
+			      struct kunwind_replay *replay, enum kunwind_consumer consumer,
+			      unsigned long *store, u32 *count);
 
 /* The same from 17 words in DWARF order, for the ioctl. System call context. */
 enum kunwind_reason kunwind_callstack_walk_regs(struct kunwind_space *space,

@@ -20,12 +20,13 @@
  * budget, and knows fewer registers. If it ends early, the first request in task
  * context emits the event again.
  *
+ * The probe also gives each system call a number (stack_context.c).
+ *
  * kunwind_stack_event() runs in any context, NMI included; the probe runs when
  * a system call begins. Neither sleeps. emitter.c makes and frees the memory,
  * and registers the probe.
  */
 #include <linux/bits.h>
-#include <linux/hash.h>
 #include <linux/jhash.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
@@ -45,6 +46,10 @@ MODULE_PARM_DESC(callstack_syscalls,
 		 "emit kunwind_callstack, when it is on, at every system call too (default N)");
 
 static DEFINE_PER_CPU(u64, emitted);
+
+/* A system call's number, never 0: a counter of its CPU above, the CPU below. */
+static DEFINE_PER_CPU(u64, calls);
+#define CALL_CPU_BITS	16
 
 /* Bit of a mark: an interrupt or NMI emitted the event, and its stack ended early. */
 #define MARK_EARLY	BIT_ULL(1)
@@ -67,7 +72,7 @@ static u64 notrace mark_of(const struct pt_regs *regs)
 
 static u64 notrace *mark_place(struct kunwind_emitter *emitter)
 {
-	return &emitter->mark[hash_ptr(current, KUNWIND_MARK_BITS)];
+	return &emitter->mark[kunwind_task_place()];
 }
 
 /* Has the event of the kernel entry @mark been emitted, as well as @context can? */
@@ -76,6 +81,36 @@ static bool notrace emitted_already(struct kunwind_emitter *emitter, u64 mark, u
 	const u64 last = READ_ONCE(*mark_place(emitter));
 
 	return last == mark || (context && last == (mark | MARK_EARLY));
+}
+
+void notrace kunwind_stack_event_walk(struct kunwind_scratch *scratch, struct kunwind_space *space,
+				      const struct pt_regs *regs, u32 valid,
+				      struct kunwind_replay *replay, struct kunwind_stack *stack)
+{
+	struct kunwind_request request = {
+		.consumer = KUNWIND_FOR_EVENT, .store = scratch->addresses, .trust = scratch->trust,
+		.capacity = replay ? KUNWIND_REPLAY_FRAMES : KUNWIND_MAX_FRAMES, .replay = replay,
+	};
+
+	stack->reason = kunwind_callstack_walk(space, regs, valid, &request);
+	if (stack->reason == KUNWIND_BUFFER_FULL && replay) {
+		request.capacity = KUNWIND_MAX_FRAMES;
+		stack->reason = kunwind_callstack_walk(space, regs, valid, &request);
+	}
+	stack->count = request.count;
+	stack->addresses = scratch->addresses;
+	stack->trust = scratch->trust;
+	stack->tgid = current->tgid;
+	stack->tid = current->pid;
+	stack->syscall = syscall_get_nr(current, (struct pt_regs *)regs);
+	memcpy(stack->comm, current->comm, sizeof(stack->comm));
+}
+
+void notrace kunwind_stack_event_done(struct kunwind_scratch *scratch, const struct kunwind_stack *stack)
+{
+	/* The walk may also have set the byte after the last frame's. */
+	memset(scratch->trust + 1, KUNWIND_TRUST_CFI,
+	       min_t(u32, stack->count, KUNWIND_MAX_FRAMES - 1));
 }
 
 static notrace void emit(struct kunwind_emitter *emitter, struct kunwind_stack *stack)
@@ -114,7 +149,6 @@ bool notrace kunwind_stack_event(struct kunwind_space *space, const struct pt_re
 				 unsigned long *store, u32 size, u32 *count)
 {
 	const u32 context = interrupt_context_level();
-	struct kunwind_request request;
 	struct kunwind_stack stack;
 	struct kunwind_scratch *scratch;
 	struct kunwind_emitter *now;
@@ -135,30 +169,16 @@ bool notrace kunwind_stack_event(struct kunwind_space *space, const struct pt_re
 		goto out;
 	WRITE_ONCE(scratch->busy, true);
 	barrier();
-	request = (struct kunwind_request){
-		.consumer = KUNWIND_FOR_EVENT, .store = scratch->addresses,
-		.trust = scratch->trust, .capacity = KUNWIND_MAX_FRAMES,
-	};
-	stack.reason = kunwind_callstack_walk(space, regs, valid, &request);
-	stack.count = request.count;
+	kunwind_stack_event_walk(scratch, space, regs, valid, NULL, &stack);
 	if (stack.count) {
 		*count = min(proved(scratch, stack.count), size);
 		memcpy(store, scratch->addresses, *count * sizeof(*store));
-		stack.addresses = scratch->addresses;
-		stack.trust = scratch->trust;
-		stack.tgid = current->tgid;
-		stack.tid = current->pid;
-		stack.syscall = syscall_get_nr(current, (struct pt_regs *)regs);
 		if (context && stack.reason != KUNWIND_COMPLETE)
 			mark |= MARK_EARLY;
 		WRITE_ONCE(*mark_place(now), mark);
 		this_cpu_inc(emitted);
 		emit(now, &stack);
-		/*
-		 * The walk may also have set the byte after the last frame's.
-		 */
-		memset(scratch->trust + 1, KUNWIND_TRUST_CFI,
-		       min_t(u32, stack.count, KUNWIND_MAX_FRAMES - 1));
+		kunwind_stack_event_done(scratch, &stack);
 		done = true;
 	}
 	barrier();
@@ -176,8 +196,11 @@ static notrace void on_sys_enter(void *data, struct pt_regs *regs, long id)
 
 	preempt_disable_notrace();
 	now = rcu_dereference_sched(kunwind_emitter);
-	if (now)
+	if (now) {
 		WRITE_ONCE(*mark_place(now), 0);
+		WRITE_ONCE(now->call[kunwind_task_place()],
+			   this_cpu_inc_return(calls) << CALL_CPU_BITS | smp_processor_id());
+	}
 	if (now && READ_ONCE(callstack_syscalls) &&
 	    kunwind_callstack_excluded(regs) == KUNWIND_COMPLETE) {
 		space = kunwind_space_find(current->mm);
@@ -201,6 +224,7 @@ void kunwind_stack_event_show(struct seq_file *m)
 void kunwind_stack_event_init(void)
 {
 	check_trace_callback_type_sys_enter(on_sys_enter);
+	BUILD_BUG_ON(NR_CPUS > 1 << CALL_CPU_BITS);
 	kunwind_emitter_init(on_sys_enter);
 }
 

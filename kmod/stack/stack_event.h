@@ -5,9 +5,14 @@
 #ifndef _KUNWIND_STACK_EVENT_H
 #define _KUNWIND_STACK_EVENT_H
 
+#include <linux/hash.h>
+#include <linux/sched.h>
+
 #include "../space/space.h"
+#include "../trace/emitter.h"
 #include "../trace/kunwind_events.h"
 
+struct kunwind_stack;
 struct pt_regs;
 struct seq_file;
 
@@ -39,6 +44,24 @@ static __always_inline bool kunwind_stack_event_wanted(void)
  */
 bool kunwind_stack_event(struct kunwind_space *space, const struct pt_regs *regs, u32 valid,
 			 unsigned long *store, u32 size, u32 *count);
+
+/* The current task's place in the arrays of the emitter. Several tasks may share it. */
+static __always_inline u32 kunwind_task_place(void)
+{
+	return hash_ptr(current, KUNWIND_MARK_BITS);
+}
+
+/*
+ * Walks the whole stack of the current task to @scratch, and sets the members of @stack
+ * before ->id. @replay: as in struct kunwind_request; walks of more than
+ * KUNWIND_REPLAY_FRAMES are made twice then. The caller has set ->busy. After
+ * the last use of the stack, if it has frames, kunwind_stack_event_done() prepares
+ * @scratch for the next one. notrace.
+ */
+void kunwind_stack_event_walk(struct kunwind_scratch *scratch, struct kunwind_space *space,
+			      const struct pt_regs *regs, u32 valid,
+			      struct kunwind_replay *replay, struct kunwind_stack *stack);
+void kunwind_stack_event_done(struct kunwind_scratch *scratch, const struct kunwind_stack *stack);
 
 void kunwind_stack_event_show(struct seq_file *m);
 

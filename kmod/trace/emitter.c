@@ -3,10 +3,11 @@
  * emitter.c - memory and probe of the event kunwind_callstack, while it is on
  *
  * Memory: 36 KB for each of four contexts of each CPU, 84 KB for its ids of
- * stacks (stack_ids.c), and 8 KB. The task that turns the event on allocates it,
- * and gets -ENOMEM if that fails. The probe cannot be registered there, because
- * the lock of the tracepoints is held; a work item registers it some
- * milliseconds later. The same work item removes the probe and frees the memory.
+ * stacks (stack_ids.c), 135 KB for walks and for stacks of system calls
+ * (stack_context.c), and 16 KB. The task that turns the event on allocates it, and
+ * gets -ENOMEM if that fails. The probe cannot be registered there, because the lock
+ * of the tracepoints is held; a work item registers it some milliseconds later. The
+ * same work item removes the probe and frees the memory.
  *
  * The kernel can turn the event on before the module's init, and turns it off
  * after the module's exit. Therefore kunwind_emitter_begin() and
@@ -53,6 +54,7 @@ static void emitter_free(struct kunwind_emitter *emitter)
 	for_each_possible_cpu(cpu) {
 		kvfree(emitter->cpu[cpu].scratch);
 		kunwind_stack_ids_free(emitter->cpu[cpu].ids);
+		kvfree(emitter->cpu[cpu].notes);
 	}
 	kvfree(emitter);
 }
@@ -71,7 +73,9 @@ static struct kunwind_emitter *emitter_alloc(void)
 					GFP_KERNEL | __GFP_NOWARN, cpu_to_node(cpu));
 		new->cpu[cpu].scratch = scratch;
 		new->cpu[cpu].ids = kunwind_stack_ids_alloc(cpu);
-		if (!scratch || !new->cpu[cpu].ids) {
+		new->cpu[cpu].notes = kvzalloc_node(sizeof(*new->cpu[cpu].notes) << KUNWIND_NOTE_BITS,
+						    GFP_KERNEL | __GFP_NOWARN, cpu_to_node(cpu));
+		if (!scratch || !new->cpu[cpu].ids || !new->cpu[cpu].notes) {
 			emitter_free(new);
 			return NULL;
 		}
@@ -83,6 +87,37 @@ static struct kunwind_emitter *emitter_alloc(void)
 	return new;
 }
 
+/* Only settle() frees the memory. */
+static struct kunwind_emitter *emitter_now(void)
+{
+	return rcu_dereference_protected(kunwind_emitter, true);
+}
+
+static void begin_probing(void)
+{
+	struct kunwind_emitter *emitter = emitter_now();
+	int err;
+
+	/* Numbers from before an earlier removal of the probe are stale. */
+	memset(emitter->call, 0, sizeof(emitter->call));
+	/*
+	 * Runs first, before probes that request the stack of the new
+	 * entry.
+	 */
+	err = tracepoint_probe_register_prio(sys_enter, probe, NULL, INT_MAX);
+	if (err)
+		pr_notice_once("kunwind_callstack: no probe of system calls: error %d\n", err);
+	probing = !err;
+	WRITE_ONCE(emitter->probing, probing);
+}
+
+static void end_probing(void)
+{
+	WRITE_ONCE(emitter_now()->probing, false);
+	tracepoint_probe_unregister(sys_enter, probe, NULL);
+	probing = false;
+}
+
 /*
  * While a tracepoint is on, registers the probe. Otherwise removes the probe
  * and frees the memory.
@@ -91,25 +126,15 @@ static void settle(struct work_struct *work)
 {
 	struct kunwind_emitter *old = NULL;
 	bool wanted, known;
-	int err;
 
 	mutex_lock(&event_lock);
 	wanted = users && !closed;
 	known = sys_enter;
 	mutex_unlock(&event_lock);
-	if (wanted && !probing && known) {
-		/*
-		 * Runs first, before probes that request the stack of the new
-		 * entry.
-		 */
-		err = tracepoint_probe_register_prio(sys_enter, probe, NULL, INT_MAX);
-		if (err)
-			pr_notice_once("kunwind_callstack: no probe of system calls: error %d\n", err);
-		probing = !err;
-	} else if (!wanted && probing) {
-		tracepoint_probe_unregister(sys_enter, probe, NULL);
-		probing = false;
-	}
+	if (wanted && !probing && known)
+		begin_probing();
+	else if (!wanted && probing)
+		end_probing();
 	if (wanted)
 		return;
 	mutex_lock(&event_lock);

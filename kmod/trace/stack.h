@@ -11,6 +11,7 @@
 #ifndef _KUNWIND_STACK_H
 #define _KUNWIND_STACK_H
 
+#include <linux/sched.h>
 #include <linux/tracepoint.h>
 #include <linux/types.h>
 #include "compat/trace.h"
@@ -26,6 +27,7 @@
  * @tid: thread, in the initial pid namespace
  * @syscall: number of the system call that the thread is in; -1: an interrupt
  *	or a fault
+ * @comm: name of the thread, as in its task_struct; or zeros
  * @id: a number of this stack; never 0. Stacks of one CPU with the same id are
  *	equal in all members above
  * @inner: number of the innermost frames whose addresses the event has to hold,
@@ -49,6 +51,7 @@ struct kunwind_stack {
 	u32 reason;
 	pid_t tgid, tid;
 	int syscall;
+	u64 comm[TASK_COMM_LEN / sizeof(u64)];
 	/* only for kunwind_callstack_whole */
 	u64 id;
 	u16 inner, trusts, shared;

@@ -5,7 +5,8 @@
  * A program has few different stacks at its system calls. So that a trace does
  * not hold the same addresses again and again, equal stacks get the same id,
  * and only some events hold the addresses: they define the id. Stacks are equal
- * if all members are: process, thread, system call, reason, addresses, trust.
+ * if all members are: process, thread and its name, system call, reason, addresses,
+ * trust.
  *
  * Stacks that differ often differ only in their inner frames. So a definition
  * holds only the inner frames. The outer frames are those of a base: the last
@@ -44,10 +45,10 @@
 #define LAST_BITS		7
 #define FEWEST_SHARED		2U	/* a base makes the next definition come earlier */
 #define KUNWIND_REDEFINE_BYTES	65536U
-#define CPU_SHIFT		44	/* an id has the CPU above, the CPU's counter below */
+#define CPU_SHIFT		KUNWIND_STACK_ID_BITS
 
 /* Words before the addresses. */
-enum { WHO, WHAT, HEAD_WORDS };
+enum { WHO, WHAT, NAME, HEAD_WORDS = NAME + TASK_COMM_LEN / sizeof(u64) };
 
 /* When a stack was defined: the oldest definition that its last one needs. */
 struct since {
@@ -118,6 +119,7 @@ static notrace u32 hash_of(const struct kunwind_stack *stack)
 static notrace bool equal(const u64 *kept, const struct kunwind_stack *stack)
 {
 	return kept[WHO] == who(stack) && kept[WHAT] == what(stack) &&
+	       !memcmp(kept + NAME, stack->comm, sizeof(stack->comm)) &&
 	       !memcmp(kept + HEAD_WORDS, stack->addresses, stack->count * sizeof(u64)) &&
 	       !memcmp(kept + HEAD_WORDS + stack->count, stack->trust, stack->count);
 }
@@ -164,6 +166,7 @@ static notrace struct slot *keep(struct kunwind_stack_ids *ids, const struct kun
 	to = &ids->ring[slot->at & (RING_WORDS - 1)];
 	to[WHO] = who(stack);
 	to[WHAT] = what(stack);
+	memcpy(to + NAME, stack->comm, sizeof(stack->comm));
 	memcpy(to + HEAD_WORDS, stack->addresses, stack->count * sizeof(u64));
 	memcpy(to + HEAD_WORDS + stack->count, stack->trust, stack->count);
 	ids->head += words;
@@ -241,7 +244,8 @@ static notrace void define(const struct kunwind_stack_ids *ids, const struct slo
 	*since = last->since;
 }
 
-static notrace void number(struct kunwind_stack_ids *ids, struct kunwind_stack *stack)
+/* Returns the slot of the stack. */
+static notrace u32 number(struct kunwind_stack_ids *ids, struct kunwind_stack *stack)
 {
 	struct since since = { ids->bytes, (u32)jiffies, READ_ONCE(restarts) };
 	u32 hash = hash_of(stack);
@@ -251,7 +255,7 @@ static notrace void number(struct kunwind_stack_ids *ids, struct kunwind_stack *
 	if (slot && is_recent(&slot->since, &since)) {
 		stack->id = slot->id;
 		stack->inner = stack->trusts = stack->shared = stack->base = 0;
-		return;
+		return slot - ids->slot;
 	}
 	stack->id = slot ? slot->id : next_id(ids);
 	/* before the ring's words are overwritten */
@@ -263,6 +267,7 @@ static notrace void number(struct kunwind_stack_ids *ids, struct kunwind_stack *
 	}
 	slot->since = since;
 	*last = slot - ids->slot;
+	return *last;
 }
 
 /* Gives the stack an id that no other event uses. */
@@ -273,24 +278,47 @@ static notrace void number_alone(const struct kunwind_stack_ids *ids, struct kun
 	set_trusts(stack);
 }
 
-void notrace kunwind_stack_ids_number(struct kunwind_stack_ids *ids, struct kunwind_stack *stack)
+/* @defines: the event is emitted only if it defines the id. Returns the slot. */
+static notrace u32 number_any(struct kunwind_stack_ids *ids, struct kunwind_stack *stack,
+			      bool defines)
 {
 	/* what the tracer's own header and the fixed fields take, at most */
 	const u32 event_bytes = 48;
+	u32 slot = KUNWIND_NO_SLOT;
 
 	if (READ_ONCE(ids->busy)) {
 		number_alone(ids, stack);
-		return;
+		return slot;
 	}
 	WRITE_ONCE(ids->busy, true);
 	barrier();
 	if (words_of(stack) > MOST_WORDS)
 		number_alone(ids, stack);
 	else
-		number(ids, stack);
-	ids->bytes += event_bytes + stack->inner * sizeof(u64) + stack->trusts;
+		slot = number(ids, stack);
+	if (stack->inner || !defines)
+		ids->bytes += event_bytes + stack->inner * sizeof(u64) + stack->trusts;
 	barrier();
 	WRITE_ONCE(ids->busy, false);
+	return slot;
+}
+
+void notrace kunwind_stack_ids_number(struct kunwind_stack_ids *ids, struct kunwind_stack *stack)
+{
+	number_any(ids, stack, false);
+}
+
+u32 notrace kunwind_stack_ids_define(struct kunwind_stack_ids *ids, struct kunwind_stack *stack)
+{
+	return number_any(ids, stack, true);
+}
+
+bool notrace kunwind_stack_ids_defined(const struct kunwind_stack_ids *ids, u32 number, u64 id)
+{
+	const struct since now = { ids->bytes, (u32)jiffies, READ_ONCE(restarts) };
+
+	return number != KUNWIND_NO_SLOT && !READ_ONCE(ids->busy) && ids->slot[number].id == id &&
+	       is_recent(&ids->slot[number].since, &now);
 }
 
 struct kunwind_stack_ids *kunwind_stack_ids_alloc(int cpu)

@@ -473,6 +473,7 @@ static inline struct mem_cgroup *get_mem_cgroup_from_mm(struct mm_struct *mm)
 	return mm->memcg;
 }
 struct sigpending { struct list_head list; u64 signal; };
+#define TASK_COMM_LEN			16
 struct task_struct {
 	struct cred *cred;
 	struct pid_namespace *pid_ns;
@@ -481,7 +482,7 @@ struct task_struct {
 	int nice, prio, pid, tgid;
 	unsigned int flags;
 	u64 start_time;
-	const char *comm;
+	char comm[TASK_COMM_LEN] __attribute__((aligned(8)));
 	struct signal_struct *signal;
 	struct sigpending pending;
 	struct task_struct *group_leader;

@@ -16,6 +16,7 @@
 #define this_cpu_inc(x)		((x)++)
 #define for_each_possible_cpu(cpu)	for (cpu = 0; cpu < 1; cpu++)
 #define nr_cpu_ids		1
+#define NR_CPUS			1
 #define smp_processor_id()	0
 static int fails;		/* which of the next allocations for a CPU fails; 0: none */
 #undef kvzalloc_node

@@ -153,6 +153,7 @@ static void note(const char *name, u64 value, const void *array, u32 nr, u32 siz
 #define ctf_array_hex(type, name, from, nr)	note(#name, 0, from, nr, sizeof(type), "");
 #define ctf_sequence(type, name, from, nr_type, nr)	note(#name, 0, from, (nr_type)(nr), sizeof(type), "");
 #define ctf_sequence_hex		ctf_sequence
+#define ctf_sequence_text		ctf_sequence
 /* The kernel's %*phN is not the C library's. */
 #define snprintf(to, size, format, nr, from)	hex(to, from, nr)
 #include "../../lttng-probes/instrumentation/events/kunwind.h"
@@ -242,7 +243,8 @@ static unsigned long addresses[] = { 0x1000000000, 0x2000000000, 0x3000000000, 0
 static u8 trust[] = { 0, 1, 4, 6 };
 static const struct kunwind_stack stack = {
 	.addresses = addresses, .trust = trust, .count = 4, .reason = KUNWIND_NO_RULE, .tgid = 11, .tid = 12,
-	.syscall = -1, .id = 7ULL << 44, .inner = 3, .trusts = 2, .shared = 1, .base = -5,
+	.syscall = -1, .comm = { 0x656d616e /* name */ }, .id = 7ULL << 44, .inner = 3, .trusts = 2,
+	.shared = 1, .base = -5,
 };
 
 /* Returns whether the noted fields are those of @stack. */
@@ -271,7 +273,8 @@ static void test_stacks(void)
 	       "addresses=0x1000000000,0x2000000000,0x3000000000,0x4000000000 trust=00010406", "all of it");
 	current = &task;
 	note_kunwind_callstack_whole(&stack);
-	tap_ok(nr_noted == 10 && is_stack(), "LTTng: the fields of kunwind_callstack");
+	tap_ok(nr_noted == 11 && is_stack() && has("comm", stack.comm, 4, 1),
+	       "LTTng: the fields of kunwind_callstack");
 	note_kunwind_sample(&sample);
 	tap_ok(nr_noted == 14 && is_stack() && is("period", 1ULL << 40) &&
 	       is("clock", KUNWIND_CLOCK_CYCLES) &&

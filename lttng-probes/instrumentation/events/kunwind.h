@@ -117,6 +117,9 @@ LTTNG_TRACEPOINT_EVENT_MAP(kunwind_callstack_whole, kunwind_callstack,
 		ctf_integer(int, syscall, stack->syscall)
 		ctf_enum(kunwind_reason, u8, reason, stack->reason)
 		KUNWIND_STACK_FIELDS(stack)
+		ctf_sequence_text(char, comm, (const char *)stack->comm, u8,
+				  stack->inner ? strnlen((const char *)stack->comm,
+							 sizeof(stack->comm)) : 0)
 	)
 )
 
