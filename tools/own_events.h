@@ -15,6 +15,18 @@
 	"kunwind_map", "kunwind_unmap", "kunwind_exec", "kunwind_fork", "kunwind_exit", \
 	"kunwind_callstack"
 
+/*
+ * The context of other events, 64 bits: below, the thread's number; above it, the
+ * lower bits of the id of the event's user stack, which an event kunwind_callstack
+ * of the same trace and processor defines (kunwind(4)). The upper bits of the id are
+ * the processor. If KUNWIND_STACK_NONE is set, there is no stack, and the bits of the
+ * id are the process's number. kmod/stack/stack_context.c writes it.
+ */
+#define KUNWIND_STACK_ID	"kunwind_stack"
+#define KUNWIND_STACK_TID_BITS	22
+#define KUNWIND_STACK_ID_BITS	41
+#define KUNWIND_STACK_NONE	(UINT64_C(1) << 63)
+
 /* In the same channel, if CPUs are sampled. */
 #define KUNWIND_SAMPLE_EVENT	"kunwind_sample"
 

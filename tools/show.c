@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "kunwind_core.h"
+#include "own_events.h"
 #include "show_crashes.h"
 #include "show_empty.h"
 #include "show_field.h"
@@ -85,9 +86,11 @@ static const char usage[] =
 	"\n"
 	"Exit status: 0; 1 after an error, or when no event is selected; 2 after wrong usage.\n";
 
+static const char lost[] = "  [the stack is lost: the trace does not define it]";
+
 /* Contexts that stand elsewhere. */
 static const char *const in_header[] = { "pid", "vpid", "tid", "vtid", "procname",
-	"callstack_user", "callstack_kernel", NULL };
+	"callstack_user", "callstack_kernel", KUNWIND_STACK_ID, NULL };
 
 /* Fields that are printed as frames: of events with whole stacks, and of others. */
 static const char *const in_whole[] = { "base", "shared", "addresses", "trust",
@@ -267,6 +270,8 @@ static bool handle_stack(struct show *show, const bt_event *event, const struct 
 	if (show->format == JSON && !show->summary)
 		kunwind_json_stack(&stack, reason);
 	handle_kernel(show, &stack);
+	if (stack.lost && !show->summary && show->format == TEXT)
+		puts(lost);
 	if (!stack.nr)
 		return true;
 	for (index = 0; index < stack.nr; index++) {
@@ -302,6 +307,8 @@ void kunwind_show_stack(const struct kunwind_event_stack *stack)
 		print_frame(index, &stack->frame[index],
 			    stack->trust && stack->trust[index] > KUNWIND_TRUST_CFI ?
 			    kunwind_trust_name(stack->trust[index]) : NULL);
+	if (stack->lost)
+		puts(lost);
 	if (stack->reason > KUNWIND_COMPLETE)
 		printf("  [the stack ends here: %s]\n",
 		       kunwind_reason_name((enum kunwind_reason)stack->reason));

@@ -65,6 +65,8 @@ RETURN = [("ret", "s64")]
 
 WHOLE = [("tgid", "s32"), ("tid", "s32"), ("vtid", "s32"), ("syscall", "s32"), ("reason", "s32"),
          ("stack", "u64"), ("base", "s32"), ("shared", "u16"), ("addresses", "u64s"), ("trust", "u8s")]
+# With the thread's name, as kunwind record's traces have it.
+NAMED = [*WHOLE, ("comm", "string")]
 # "clock" is a word of the metadata's language; LTTng writes "_" before all names.
 SAMPLE = [("tgid", "s32"), ("tid", "s32"), ("vtid", "s32"), ("comm", "string"), ("period", "u64"),
           ("_clock", "s32"), ("syscall", "s32"), ("reason", "s32"), ("stack", "u64"), ("base", "s32"),
@@ -98,7 +100,8 @@ class Trace:
         """Appends an event.
 
         time: nanoseconds; thread: (pid, tid, comm), None: the event has no
-        contexts; stack: addresses, innermost first; fields: (name, kind)..., those
+        contexts; stack: addresses, innermost first, or for the context kunwind_stack its
+        value; fields: (name, kind)..., those
         of the first event with this name count; values: one for each field; kernel:
         addresses of the kernel stack.
         """
@@ -112,6 +115,8 @@ class Trace:
                 addresses = kernel if context == "callstack_kernel" else stack
                 addresses = [*addresses, (1 << 64) - 1] if addresses else []
                 out += struct.pack("<I%dQ" % len(addresses), len(addresses), *addresses)
+            elif context == "kunwind_stack":
+                out += struct.pack("<Q", stack)
             elif context == "procname":
                 out += comm.encode("utf-8", "surrogateescape") + b"\0"
             else:
@@ -137,6 +142,7 @@ class Trace:
         os.makedirs(directory)
         kinds = {name: STACK % {"name": name} for name in ("callstack_user", "callstack_kernel")}
         kinds["procname"] = "string procname;"
+        kinds["kunwind_stack"] = DECIMAL + " kunwind_stack;"
         contexts = " ".join(kinds.get(c, "%s %s;" % (S32, c)) for c in self.contexts)
         text = METADATA % {"uuid": self.uuid, "host": self.host, "seconds": self.seconds,
                            "boot": 'uuid = "%s"; ' % self.boot if self.boot else ""}

@@ -58,6 +58,7 @@ bool session_consumer_ended(void) { return false; }
 bool session_probe(void) { return true; }
 bool session_is_remote(const char *to) { (void)to; return false; }
 bool session_context(struct session *s, int type) { (void)s, (void)type; return true; }
+bool session_stack_ids(struct session *s) { (void)s; return true; }
 bool session_may_trigger(const struct session *s, const char *name) { (void)s, (void)name; return true; }
 bool session_open_files(struct session *s) { (void)s; return true; }
 bool session_start(struct session *s) { (void)s; return true; }
@@ -71,9 +72,9 @@ static void note(const char *what, const char *rest)
 	fclose(f);
 }
 
-bool session_create(struct session *s, const char *to, uint64_t buffer, bool flight)
+bool session_create(struct session *s, const char *to, const struct session_buffers *buffers, bool flight)
 {
-	(void)to, (void)buffer, (void)flight;
+	(void)to, (void)buffers, (void)flight;
 	strcpy(s->name, "kunwind-record-1");
 	return true;
 }

@@ -58,7 +58,6 @@ struct thread {
 	struct task_struct task;
 	struct pt_regs regs;
 	unsigned long args[6];
-	char name[TASK_COMM_LEN];
 	bool compat, on_cpu, frozen, no_stack;
 	u64 ran;
 	int refs;
@@ -244,11 +243,10 @@ static struct thread *adds(unsigned int state)
 	*thread = (struct thread){
 		.task = {
 			.mm = &process.mm, .pid = 2000 + process.nr, .tgid = 2001, .pid_ns = &init_pid_ns,
-			.comm = thread->name, .__state = state, .nvcsw = 5, .nivcsw = 6,
+			.comm = "name", .__state = state, .nvcsw = 5, .nivcsw = 6,
 		},
 		.regs = { .ip = 0x400000 + 2000 + process.nr, .cs = __USER_CS, .orig_ax = 7 },
 		.args = { LOCK, 0, 2, 0, 0, 0 },
-		.name = "name",
 	};
 	return thread;
 }
@@ -360,7 +358,7 @@ static void test_fields(void)
 	thread->compat = true;
 	thread->args[5] = 77;
 	thread->ran = now_ns - 123;
-	strcpy(thread->name, "fifteen letters");
+	strcpy(thread->task.comm, "fifteen letters");
 	next.reason[0] = KUNWIND_NO_RULE;
 	reports();
 	tap_ok(last.stack.tid == 2001 && last.stack.tgid == 2001 && last.vtid == 1001 && last.compat &&

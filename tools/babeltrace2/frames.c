@@ -14,6 +14,7 @@
 
 #include "frames.h"
 #include "mip.h"
+#include "own_events.h"
 #include "trace/stack.h"
 
 const char *const stack_names[NR_STACKS] = { "callstack_user", "callstack_kernel" };
@@ -53,7 +54,8 @@ unsigned int frames_wanted(const bt_field_class *common, const bt_field_class *s
 		if ((has_member(common, stack_names[stack]) ||
 		     has_member(specific, stack_names[stack]) ||
 		     has_member(payload, stack_names[stack]) ||
-		     (stack == STACK_USER && kunwind_payload_is_whole(payload))) &&
+		     (stack == STACK_USER && (kunwind_payload_is_whole(payload) ||
+					      has_member(common, KUNWIND_STACK_ID)))) &&
 		    !has_member(payload, added[stack]))
 			wanted |= 1u << stack;
 	}

@@ -122,18 +122,32 @@ static bool learn(struct iterator *it, const bt_message *message)
 	return trace && kunwind_wholes_learn(it->wholes, trace, event);
 }
 
-/* Reads the addresses of a stack to it->address. Returns how many. */
-static size_t read_stack(struct iterator *it, const bt_event *event, int stack)
+/*
+ * Reads the addresses of a stack to it->address. Returns how many. The process of an event
+ * that has its stack by id is that of the stack.
+ */
+static size_t read_stack(struct iterator *it, const bt_event *event, struct kunwind_head *head,
+			 int stack)
 {
-	const struct kunwind_whole *whole;
+	const bool is_whole = kunwind_event_is_whole(event);
+	const struct kunwind_whole *whole = NULL;
+	const void *trace;
+	size_t nr;
 
-	if (stack != STACK_USER || !kunwind_event_is_whole(event))
+	if (stack != STACK_USER || (!is_whole && !head->by_id))
 		return kunwind_stack_read(event, stack_names[stack], it->address);
-	whole = kunwind_wholes_find(it->wholes, kunwind_histories_of(it->histories, event), event);
+	trace = kunwind_histories_of(it->histories, event);
+	if (is_whole)
+		whole = kunwind_wholes_find(it->wholes, trace, event);
+	else if (head->stack)
+		whole = kunwind_wholes_of_id(it->wholes, trace, head->stack, head->tid);
 	if (!whole)
 		return 0;
-	memcpy(it->address, whole->address, whole->nr * sizeof(*whole->address));
-	return whole->nr;
+	if (!is_whole)
+		head->pid = whole->tgid;
+	nr = is_whole ? whole->nr : kunwind_whole_before_guess(whole);
+	memcpy(it->address, whole->address, nr * sizeof(*whole->address));
+	return nr;
 }
 
 /* Sets same_host: whether /proc may know processes of this trace. */
@@ -149,21 +163,19 @@ static void compare_hosts(struct iterator *it, const bt_trace *trace)
 }
 
 /* Names the frames of a stack: address[] to frame[]. False: out of memory. */
-static bool name_stack(struct iterator *it, const bt_event *event, int64_t time, int stack,
-		       size_t nr)
+static bool name_stack(struct iterator *it, const bt_event *event, const struct kunwind_head *head,
+		       int stack, size_t nr)
 {
 	struct kunwind_history *history;
-	struct kunwind_head head;
 
 	compare_hosts(it, bt_stream_borrow_trace_const(bt_event_borrow_stream_const(event)));
 	if (stack == STACK_USER) {
 		history = kunwind_histories_of(it->histories, event);
 		if (!history)
 			return false;
-		kunwind_head_read(&head, event, time);
 		return kunwind_history_stack(history, &(struct kunwind_who){
-			.pid = (int)head.pid, .own_number = head.own_number, .comm = head.comm,
-			.time = time, .live = it->same_host }, it->address, nr, it->frame);
+			.pid = (int)head->pid, .own_number = head->own_number, .comm = head->comm,
+			.time = head->time, .live = it->same_host }, it->address, nr, it->frame);
 	}
 	return kunwind_kernels_stack(it->kernels, event, it->address, nr, it->frame);
 }
@@ -172,15 +184,19 @@ static bool name_stack(struct iterator *it, const bt_event *event, int64_t time,
 static bool add_frames(struct iterator *it, bt_event *to, const bt_event *from, int64_t time)
 {
 	unsigned int wanted = meta_wanted(&it->meta, bt_event_borrow_class_const(from));
+	struct kunwind_head head;
 	int stack;
 
+	if (!wanted)
+		return true;
+	kunwind_head_read(&head, from, time);
 	for (stack = 0; stack < NR_STACKS; stack++) {
 		size_t nr;
 
 		if (!(wanted & 1u << stack))
 			continue;
-		nr = read_stack(it, from, stack);
-		if ((nr && !name_stack(it, from, time, stack, nr)) ||
+		nr = read_stack(it, from, &head, stack);
+		if ((nr && !name_stack(it, from, &head, stack, nr)) ||
 		    !frames_fill(bt_event_borrow_payload_field(to), stack,
 				 it->filter->text, it->frame, nr))
 			return false;

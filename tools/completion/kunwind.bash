@@ -55,7 +55,7 @@ _kunwind() {
 			esac
 		done
 		if [[ $cur == -* ]]; then
-			mapfile -t COMPREPLY < <(compgen -W "$events --frequency --output --kernel --buffer --children --json --quiet $words --" -- "$cur")
+			mapfile -t COMPREPLY < <(compgen -W "$events --frequency --output --kernel --context --buffer --children --json --quiet $words --" -- "$cur")
 		else
 			mapfile -t COMPREPLY < <(compgen -c -- "$cur")
 		fi ;;

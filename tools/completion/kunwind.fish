@@ -63,6 +63,7 @@ complete -c kunwind -n '__kunwind_is record profile' -s e -l event -x -a '(__fis
 complete -c kunwind -n '__kunwind_is record profile' -s c -l children -d 'With --pid: also its child processes'
 complete -c kunwind -n '__kunwind_is record profile' -s o -l output -x -a '(__fish_complete_directories)' -d 'Directory of the trace'
 complete -c kunwind -n '__kunwind_is record profile' -s k -l kernel -d 'Also record kernel stacks'
+complete -c kunwind -n '__kunwind_is record profile' -l context -d 'Whole stacks in each event'
 complete -c kunwind -n '__kunwind_is record profile' -l buffer -x -d 'Bytes of each buffer'
 complete -c kunwind -n '__kunwind_is record profile' -s q -l quiet -d 'No closing words'
 complete -c kunwind -n '__kunwind_is record profile' -s F -l frequency -x -d 'Samples of CPUs a second'

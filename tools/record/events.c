@@ -101,15 +101,56 @@ static bool record_blocked(struct record *record)
 	return ok;
 }
 
-bool record_set_up(struct record *record)
+/*
+ * Adds the contexts: of each event its thread and its stack. Process and name of a
+ * thread that has a stack are in the event that defines the stack's id; those of others
+ * in sched_switch and sched_waking. @ids: events have their stacks by id.
+ */
+static bool add_contexts(struct record *record, bool ids)
 {
 	/* PID and TID too: sched_switch has these numbers, not VPID, VTID */
-	static const int contexts[] = { LTTNG_EVENT_CONTEXT_CALLSTACK_USER,
-		LTTNG_EVENT_CONTEXT_VPID, LTTNG_EVENT_CONTEXT_VTID, LTTNG_EVENT_CONTEXT_PID,
-		LTTNG_EVENT_CONTEXT_TID, LTTNG_EVENT_CONTEXT_PROCNAME };
+	static const int whole[] = { LTTNG_EVENT_CONTEXT_CALLSTACK_USER, LTTNG_EVENT_CONTEXT_VPID,
+		LTTNG_EVENT_CONTEXT_VTID, LTTNG_EVENT_CONTEXT_PID, LTTNG_EVENT_CONTEXT_TID,
+		LTTNG_EVENT_CONTEXT_PROCNAME };
+	struct session *session = &record->session;
+	bool ok = true;
+	size_t i;
+
+	if (!ids) {
+		for (i = 0; ok && i < sizeof(whole) / sizeof(whole[0]); i++)
+			ok = session_context(session, whole[i]);
+	} else {
+		ok = session_stack_ids(session) &&
+		     (record->filter || session_context(session, LTTNG_EVENT_CONTEXT_PROCNAME));
+	}
+	return ok && (!record->kernel || session_context(session, LTTNG_EVENT_CONTEXT_CALLSTACK_KERNEL));
+}
+
+/*
+ * Sets the sizes of the buffers. A flight recorder's channels need the same memory in
+ * all cases. An event with an id has a tenth of the size of one with a stack, and the
+ * definition of a new stack is larger than the events of a system call.
+ */
+static void set_sizes(const struct record *record, bool ids, struct session_buffers *buffers)
+{
+	const bool flight = record->flight.on;
+
+	*buffers = (struct session_buffers){
+		.events = record->buffer, .stacks = flight ? record->buffer / 4 : record->buffer,
+		.own = flight ? record->buffer / 4 : record->buffer,
+	};
+	if (!flight || !ids)
+		return;
+	buffers->events = record->buffer / (record->kernel ? 2 : 4);
+	buffers->stacks = record->buffer / (record->kernel ? 2 : 1);
+}
+
+bool record_set_up(struct record *record)
+{
 	static const char *const own[] = { KUNWIND_OWN_EVENTS };
 	struct session *session = &record->session;
-	bool probe;
+	struct session_buffers buffers;
+	bool probe, ids;
 	size_t c;
 	int i;
 
@@ -119,15 +160,16 @@ bool record_set_up(struct record *record)
 		return false;
 	left_over_end();
 	probe = session_probe();
-	if (!session_create(session, record->dir.path, record->buffer, record->flight.on))
+	/*
+	 * Ids need the events that define them, and a reader that can read ahead: a definition
+	 * comes after the event that needs it.
+	 */
+	ids = probe && !record->context && !session_is_remote(record->dir.path);
+	set_sizes(record, ids, &buffers);
+	if (!session_create(session, record->dir.path, &buffers, record->flight.on))
 		return false;
 	/* libbabeltrace2 cannot read a channel that has contexts and no event */
-	for (c = 0; record->nr_events && c < sizeof(contexts) / sizeof(contexts[0]); c++) {
-		if (!session_context(session, contexts[c]))
-			return false;
-	}
-	if (record->kernel && record->nr_events &&
-	    !session_context(session, LTTNG_EVENT_CONTEXT_CALLSTACK_KERNEL))
+	if (record->nr_events && !add_contexts(record, ids))
 		return false;
 	for (c = 0; probe && c < sizeof(own) / sizeof(own[0]); c++) {
 		/* it would slow down each system call, for no event with a stack */

@@ -158,6 +158,7 @@ static int parse(struct record *record, int argc, char **argv)
 		{ "buffer", required_argument, NULL, 'b' },
 		{ "children", no_argument, NULL, 'c' },
 		{ "consumer-ended", no_argument, NULL, 'C' },
+		{ "context", no_argument, NULL, 'X' },
 		{ "event", required_argument, NULL, 'e' },
 		{ "flight", no_argument, NULL, 'f' },
 		{ "frequency", required_argument, NULL, 'F' },
@@ -206,6 +207,9 @@ static int parse(struct record *record, int argc, char **argv)
 			if (watchdog_begin(NULL, TOOL_RUN_FAILED, NULL) == -1 && session_consumer_ended())
 				puts("yes");
 			return 1;
+		case 'X':
+			record->context = true;
+			break;
 		case 'e':
 			if (!add_events(record, optarg))
 				return -1;

@@ -25,6 +25,7 @@ struct record {
 	int nr_events;
 	struct pids pids;
 	bool all, kernel, quiet, json;
+	bool context;		/* each event holds its whole stack */
 	bool by_default;	/* no -e: the default events */
 	const char *output;
 	uint64_t buffer;

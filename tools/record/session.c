@@ -11,6 +11,7 @@
  */
 #include <errno.h>
 #include <fnmatch.h>
+#include <inttypes.h>
 #include <lttng/health.h>
 #include <lttng/lttng.h>
 #include <signal.h>
@@ -31,6 +32,7 @@
 #define CHANNEL		"events"
 #define STACKS_CHANNEL	"stacks"	/* of a flight recorder, for kunwind_callstack */
 #define NR_BUFFERS	4
+#define STACK_ID_PMU	"/sys/bus/event_source/devices/kunwind/type"
 #define LIVE_TIMER_US	1000000		/* how often data is sent to the relay daemon */
 
 bool session_failure(const char *what, int code)
@@ -219,16 +221,15 @@ static int create_snapshot_session(const char *name, const char *path)
  * after those of mappings and stacks, which then have what each event of the
  * snapshot needs.
  */
-static bool create_channels(const struct session *session, uint64_t buffer)
+static bool create_channels(const struct session *session, const struct session_buffers *buffers)
 {
-	uint64_t own = session->flight ? buffer / 4 : buffer;
-
-	return create_channel(session, KUNWIND_OWN_CHANNEL, own) &&
-	       (!session->flight || create_channel(session, STACKS_CHANNEL, own)) &&
-	       create_channel(session, CHANNEL, buffer);
+	return create_channel(session, KUNWIND_OWN_CHANNEL, buffers->own) &&
+	       (!session->flight || create_channel(session, STACKS_CHANNEL, buffers->stacks)) &&
+	       create_channel(session, CHANNEL, buffers->events);
 }
 
-bool session_create(struct session *session, const char *to, uint64_t buffer, bool flight)
+bool session_create(struct session *session, const char *to, const struct session_buffers *buffers,
+		    bool flight)
 {
 	struct lttng_domain domain = { .type = LTTNG_DOMAIN_KERNEL,
 				       .buf_type = LTTNG_BUFFER_GLOBAL };
@@ -250,7 +251,7 @@ bool session_create(struct session *session, const char *to, uint64_t buffer, bo
 	session->handle = lttng_create_handle(session->name, &domain);
 	if (!session->handle)
 		return session_failure("session", LTTNG_ERR_NOMEM);
-	if (!create_channels(session, buffer) || !ask("list events"))
+	if (!create_channels(session, buffers) || !ask("list events"))
 		return false;
 	session->nr_syscalls = lttng_list_syscalls(&session->syscalls);
 	session->nr_tracepoints = lttng_list_tracepoints(session->handle, &session->tracepoints);
@@ -264,6 +265,29 @@ bool session_context(struct session *session, int type)
 
 	return ask("add a context") &&
 	       check("context", lttng_add_context(session->handle, &context, NULL, CHANNEL));
+}
+
+/* Reads the number of the module's PMU. Returns false after a message. */
+static bool pmu_type(uint32_t *type)
+{
+	FILE *file = fopen(STACK_ID_PMU, "re");
+	bool ok = file && fscanf(file, "%" SCNu32, type) == 1;
+
+	if (file)
+		fclose(file);
+	if (!ok)
+		kunwind_tool_error("the module gives events no ids of stacks (no " STACK_ID_PMU
+				   "): record whole stacks with --context");
+	return ok;
+}
+
+bool session_stack_ids(struct session *session)
+{
+	struct lttng_event_context context = { .ctx = LTTNG_EVENT_CONTEXT_PERF_CPU_COUNTER };
+
+	strcpy(context.u.perf_counter.name, KUNWIND_STACK_ID);
+	return pmu_type(&context.u.perf_counter.type) && ask("add a context") &&
+	       check("context of stacks' ids", lttng_add_context(session->handle, &context, NULL, CHANNEL));
 }
 
 static bool listed(const struct lttng_event *events, int nr, const char *pattern)

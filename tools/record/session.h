@@ -46,23 +46,30 @@ bool session_daemon(void);
  */
 bool session_probe(void);
 
+/* Bytes of each buffer of each channel: of events, of kunwind_callstack (if flight), of mappings. */
+struct session_buffers {
+	uint64_t events, stacks, own;
+};
+
 /*
- * Creates a session with one channel. Call session_destroy() also after a
- * failure.
- * @to: absolute path of the directory for the trace, or the URL of a relay
- *	daemon (net://HOST), which makes the session a live one
- * @buffer: bytes of each of the 4 buffers of a CPU
- * @flight: keep the last events in memory, and write nothing until a snapshot is
- *	taken. There are SESSION_FLIGHT_BUFFERS of @buffer for events, and as
- *	many of a quarter of @buffer for stacks and for mappings
+ * Creates the session and its channels. Returns false after a message. Call
+ * session_destroy() also then.
+ * @to: absolute path of the directory for the trace, or the URL of a relay daemon
+ *	(net://HOST), which makes the session a live one
+ * @flight: keep events in memory, in SESSION_FLIGHT_BUFFERS buffers of each channel, and
+ *	write them when a snapshot is taken
  */
-bool session_create(struct session *session, const char *to, uint64_t buffer, bool flight);
+bool session_create(struct session *session, const char *to, const struct session_buffers *buffers,
+		    bool flight);
 
 /* Returns whether @to is the URL of a relay daemon. */
 bool session_is_remote(const char *to);
 
 /* Adds a context (enum lttng_event_context_type) to all events. */
 bool session_context(struct session *session, int type);
+
+/* Adds the context with the id of the user stack (own_events.h). Returns false after a message. */
+bool session_stack_ids(struct session *session);
 
 /**
  * session_event() - enable events by name

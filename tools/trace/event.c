@@ -139,6 +139,25 @@ static int64_t event_cpu(const bt_event *event)
 	return cpu;
 }
 
+/* Reads the context that has a thread and the id of its stack. */
+static void read_stack_id(struct kunwind_head *head, const bt_event *event)
+{
+	int64_t value;
+	uint64_t upper;
+
+	head->stack = 0;
+	head->by_id = kunwind_field_integer(kunwind_event_context(event, KUNWIND_STACK_ID), &value);
+	if (!head->by_id)
+		return;
+	head->own_number = false;
+	head->tid = value & ((1 << KUNWIND_STACK_TID_BITS) - 1);
+	upper = ((uint64_t)value & ~KUNWIND_STACK_NONE) >> KUNWIND_STACK_TID_BITS;
+	if ((uint64_t)value & KUNWIND_STACK_NONE)
+		head->pid = (int64_t)upper;
+	else
+		head->stack = (uint64_t)head->cpu << KUNWIND_STACK_ID_BITS | upper;
+}
+
 void kunwind_head_read(struct kunwind_head *head, const bt_event *event, int64_t time)
 {
 	const char *comm = kunwind_field_string(kunwind_event_context(event, "procname"));
@@ -150,7 +169,9 @@ void kunwind_head_read(struct kunwind_head *head, const bt_event *event, int64_t
 	head->pid = first_context(event, "pid", "vpid");
 	head->tid = first_context(event, "tid", "vtid");
 	head->cpu = event_cpu(event);
-	if (kunwind_event_is_sample(head->name) || kunwind_event_is_blocked(head->name)) {
+	read_stack_id(head, event);
+	if (kunwind_event_is_sample(head->name) || kunwind_event_is_blocked(head->name) ||
+	    !strcmp(head->name, "kunwind_callstack")) {
 		comm = kunwind_field_string(kunwind_event_field(event, "comm"));
 		head->comm = comm ? comm : head->comm;
 	}

@@ -55,10 +55,16 @@ struct kunwind_head {
 	const char *name, *comm;
 	int64_t time, pid, tid, cpu;
 	bool own_number;	/* pid is from vpid: in the process's own pid namespace */
+	bool by_id;		/* the event has its stack by id (own_events.h) */
+	uint64_t stack;		/* the id; 0: no stack */
 	char call[80];		/* private to syscall.c: name may point to it */
+	char idle[16];		/* private to reading.c: comm may point to it */
 };
 
-/* Prefers numbers of the initial pid namespace if the trace has them. */
+/*
+ * Prefers numbers of the initial pid namespace if the trace has them. Of an event that
+ * has its stack by id, comm may be missing, and pid, if there is a stack.
+ */
 void kunwind_head_read(struct kunwind_head *head, const bt_event *event, int64_t time);
 
 #endif /* KUNWIND_TRACE_EVENT_H */

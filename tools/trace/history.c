@@ -93,8 +93,9 @@ static struct trace *add_trace(struct kunwind_histories *histories, struct ident
 	trace->id_size = id.size;
 	if (id.size)
 		memcpy(trace->id, id.bytes, id.size);
-	trace->history = kunwind_history_new(histories->symbolizer);
-	if (!trace->history) {
+	if (histories->symbolizer)
+		trace->history = kunwind_history_new(histories->symbolizer);
+	if (histories->symbolizer && !trace->history) {
 		free_trace(trace);
 		return NULL;
 	}
@@ -103,8 +104,7 @@ static struct trace *add_trace(struct kunwind_histories *histories, struct ident
 	return trace;
 }
 
-struct kunwind_history *kunwind_histories_of(struct kunwind_histories *histories,
-					     const bt_event *event)
+const void *kunwind_histories_key(struct kunwind_histories *histories, const bt_event *event)
 {
 	const struct identity id = identity_of(
 		bt_stream_borrow_trace_const(bt_event_borrow_stream_const(event)));
@@ -118,7 +118,13 @@ struct kunwind_history *kunwind_histories_of(struct kunwind_histories *histories
 			trace = add_trace(histories, id);
 		histories->last = trace;
 	}
-	return trace ? trace->history : NULL;
+	return trace;
+}
+
+struct kunwind_history *kunwind_histories_of(struct kunwind_histories *histories,
+					     const bt_event *event)
+{
+	return kunwind_histories_key(histories, event) ? histories->last->history : NULL;
 }
 
 bool kunwind_histories_tell(struct kunwind_histories *histories, const bt_event *event)

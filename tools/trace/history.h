@@ -13,7 +13,10 @@
 
 struct kunwind_histories;
 
-/* The symbolizer must outlive the histories. Returns NULL if out of memory. */
+/*
+ * The symbolizer must outlive the histories; NULL: traces have no histories, only keys.
+ * Returns NULL if out of memory.
+ */
 struct kunwind_histories *kunwind_histories_new(struct kunwind_symbolizer *symbolizer);
 void kunwind_histories_free(struct kunwind_histories *histories);
 
@@ -37,5 +40,11 @@ bool kunwind_histories_tell(struct kunwind_histories *histories, const bt_event 
  */
 struct kunwind_history *kunwind_histories_of(struct kunwind_histories *histories,
 					     const bt_event *event);
+
+/*
+ * Returns what identifies the event's trace, also after the trace is opened again; NULL:
+ * out of memory.
+ */
+const void *kunwind_histories_key(struct kunwind_histories *histories, const bt_event *event);
 
 #endif /* KUNWIND_TRACE_HISTORY_H */

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "kunwind_core.h"
+#include "own_events.h"
 #include "reading.h"
 #include "syscall.h"
 #include "tool.h"
@@ -50,13 +51,34 @@ static const void *trace_of(struct kunwind_reading *reading, const bt_event *eve
 {
 	if (reading->histories)
 		return *history = kunwind_histories_of(reading->histories, event);
-	return bt_stream_borrow_trace_const(bt_event_borrow_stream_const(event));
+	return kunwind_histories_key(reading->keys, event);
 }
+
+/* The reading whose pass began last, for kunwind_reading_head(). */
+static struct kunwind_reading *latest;
 
 static int out_of_memory(void)
 {
 	kunwind_tool_error("out of memory");
 	return KUNWIND_TRACE_FAIL;
+}
+
+/* Returns whether the trace has processes and names only by thread, for some events. */
+static bool is_by_id(const bt_event *event)
+{
+	return kunwind_event_is_whole(event) || kunwind_event_context(event, KUNWIND_STACK_ID);
+}
+
+/* Keeps what an event says of threads. False: out of memory. */
+static bool learn_threads(struct kunwind_reading *reading, const bt_event *event)
+{
+	struct kunwind_history *history;
+	const void *trace;
+
+	if (!is_by_id(event))
+		return true;
+	trace = trace_of(reading, event, &history);
+	return trace && kunwind_threads_learn(reading->threads, trace, event);
 }
 
 /* Keeps the stack of a kunwind_callstack for the events after it. */
@@ -67,6 +89,8 @@ static int count(const bt_event *event, int64_t time, void *data)
 	const void *trace;
 
 	tell_progress(reading);
+	if (!learn_threads(reading, event))
+		return out_of_memory();
 	if (kunwind_event_is_whole(event)) {
 		trace = trace_of(reading, event, &history);
 		if (!trace || !kunwind_wholes_learn(reading->wholes, trace, event) ||
@@ -83,7 +107,7 @@ static int only_count(const bt_event *event, int64_t time, void *data)
 	struct kunwind_reading *reading = data;
 
 	tell_progress(reading);
-	return reading->fn(event, time, reading->data);
+	return learn_threads(reading, event) ? reading->fn(event, time, reading->data) : out_of_memory();
 }
 
 /* Events to read: of the streams that may have kunwind's own events; all; all without stacks. */
@@ -97,6 +121,7 @@ static bool pass(struct kunwind_reading *reading, const char *doing, enum which 
 {
 	bool ok;
 
+	latest = reading;
 	reading->fn = fn;
 	reading->data = data;
 	reading->doing = !reading->quiet && (reading->lines || isatty(STDERR_FILENO)) ? doing : NULL;
@@ -118,6 +143,12 @@ static int learn(const bt_event *event, int64_t time, void *data)
 									  out_of_memory();
 }
 
+static int go_on(const bt_event *event, int64_t time, void *data)
+{
+	(void)event, (void)time, (void)data;
+	return KUNWIND_TRACE_GO_ON;
+}
+
 bool kunwind_reading_open(struct kunwind_reading *reading, char *const *paths, int nr_paths,
 			  bool symbols, const struct kunwind_options *options)
 {
@@ -128,12 +159,17 @@ bool kunwind_reading_open(struct kunwind_reading *reading, char *const *paths, i
 	if (!reading->trace)
 		return false;
 	reading->wholes = kunwind_wholes_new();
-	if (!reading->wholes) {
+	reading->threads = kunwind_threads_new();
+	if (!symbols)
+		reading->keys = kunwind_histories_new(NULL);
+	if (!reading->wholes || !reading->threads || (!symbols && !reading->keys)) {
 		out_of_memory();
 		return false;
 	}
+	/* the definition of an id may come after events that have the id */
 	if (!symbols)
-		return true;
+		return !kunwind_trace_has_ids(reading->trace) ||
+		       pass(reading, "reading stacks", OWN, go_on, NULL, NULL);
 	reading->symbolizer = kunwind_symbolizer_new(&options->symbols);
 	if (reading->symbolizer)
 		reading->histories = kunwind_histories_new(reading->symbolizer);
@@ -149,8 +185,12 @@ bool kunwind_reading_open(struct kunwind_reading *reading, char *const *paths, i
 
 void kunwind_reading_close(struct kunwind_reading *reading)
 {
+	if (latest == reading)
+		latest = NULL;
 	kunwind_wholes_free(reading->wholes);
+	kunwind_threads_free(reading->threads);
 	kunwind_histories_free(reading->histories);
+	kunwind_histories_free(reading->keys);
 	kunwind_kernels_free(reading->kernels);
 	kunwind_symbolizer_free(reading->symbolizer);
 	kunwind_trace_close(reading->trace);
@@ -167,9 +207,36 @@ bool kunwind_reading_bare(struct kunwind_reading *reading, kunwind_trace_event_f
 	return pass(reading, "measuring", BARE, fn, data, NULL);
 }
 
+/* Sets what an event that has its stack by id does not say of its thread. */
+static void add_thread(struct kunwind_reading *reading, struct kunwind_head *head,
+		       const bt_event *event)
+{
+	const struct kunwind_whole *whole = NULL;
+	const struct kunwind_thread *thread;
+	struct kunwind_history *history;
+	const void *trace = trace_of(reading, event, &history);
+
+	if (!head->tid && !*head->comm) {
+		snprintf(head->idle, sizeof(head->idle), "swapper/%" PRId64, head->cpu);
+		head->comm = head->idle;
+		return;
+	}
+	if (!trace)
+		return;
+	if (head->stack)
+		whole = kunwind_wholes_of_id(reading->wholes, trace, head->stack, head->tid);
+	thread = kunwind_threads_find(reading->threads, trace, head->tid);
+	if (head->pid < 0)
+		head->pid = whole ? whole->tgid : thread ? thread->tgid : -1;
+	if (!*head->comm)
+		head->comm = whole && *whole->comm ? whole->comm : thread ? thread->comm : "";
+}
+
 void kunwind_reading_head(struct kunwind_head *head, const bt_event *event, int64_t time)
 {
 	kunwind_head_read(head, event, time);
+	if (head->by_id && latest)
+		add_thread(latest, head, event);
 	kunwind_syscall_name(head, event);
 }
 
@@ -201,15 +268,6 @@ static void take(struct kunwind_reading *reading, struct kunwind_event_stack *st
 				whole->reason : KUNWIND_NO_RULE;
 }
 
-static size_t before_guess(const struct kunwind_whole *whole)
-{
-	size_t i;
-
-	for (i = 0; i < whole->nr && !kunwind_trust_is_guess(whole->trust[i]); i++)
-		;
-	return i;
-}
-
 /*
  * Sets the end and the trust of a stack of LTTng's context, if @whole (may be
  * NULL) begins with its frames. Then both are of the same walk, or of equal
@@ -223,8 +281,8 @@ static void compare(struct kunwind_reading *reading, struct kunwind_event_stack 
 	if (!whole || !nr || nr > whole->nr ||
 	    memcmp(reading->address, whole->address, nr * sizeof(*reading->address)))
 		return;
-	if (nr == KUNWIND_STACK_LTTNG_MAX && before_guess(whole) > nr)
-		nr = before_guess(whole);
+	if (nr == KUNWIND_STACK_LTTNG_MAX && kunwind_whole_before_guess(whole) > nr)
+		nr = kunwind_whole_before_guess(whole);
 	take(reading, stack, whole, nr);
 }
 
@@ -271,6 +329,12 @@ bool kunwind_reading_stack(struct kunwind_reading *reading, const bt_event *even
 		whole = kunwind_wholes_find(reading->wholes, trace, event);
 		if (whole)
 			take(reading, stack, whole, whole->nr);
+	} else if (head->by_id) {
+		if (head->stack)
+			whole = kunwind_wholes_of_id(reading->wholes, trace, head->stack, head->tid);
+		stack->lost = head->stack && !whole;
+		if (whole)
+			take(reading, stack, whole, kunwind_whole_before_guess(whole));
 	} else {
 		stack->nr = kunwind_stack_read(event, "callstack_user", reading->address);
 	}
@@ -282,7 +346,7 @@ bool kunwind_reading_stack(struct kunwind_reading *reading, const bt_event *even
 		stack->told = tells ? stack->pid >= 0 && kunwind_history_knows(history, stack->pid) :
 				      stack->nr > 0;
 	}
-	if (!is_whole)
+	if (!is_whole && !head->by_id)
 		compare(reading, stack,
 			kunwind_wholes_latest(reading->wholes, trace,
 					      head->own_number && history ? stack->pid : head->pid,

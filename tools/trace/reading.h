@@ -14,6 +14,7 @@
 #include "kernel.h"
 #include "options.h"
 #include "stack.h"
+#include "thread.h"
 #include "trace.h"
 #include "whole.h"
 #include "libkunwind-symbolize.h"
@@ -22,7 +23,9 @@ struct kunwind_reading {
 	struct kunwind_trace *trace;
 	struct kunwind_symbolizer *symbolizer;
 	struct kunwind_histories *histories;	/* NULL: stacks are addresses only */
+	struct kunwind_histories *keys;		/* of traces, if histories is NULL */
 	struct kunwind_wholes *wholes;
+	struct kunwind_threads *threads;
 	struct kunwind_kernels *kernels;	/* NULL: kernel stacks are addresses only */
 	bool no_kernel;				/* leave out kernel stacks */
 	bool quiet;				/* set after opening: print no progress */
@@ -62,8 +65,9 @@ bool kunwind_reading_events(struct kunwind_reading *reading, kunwind_trace_event
 bool kunwind_reading_bare(struct kunwind_reading *reading, kunwind_trace_event_fn *fn, void *data);
 
 /*
- * As kunwind_head_read(), and names system calls that LTTng calls "unknown". The
- * name can be inside *head.
+ * As kunwind_head_read(), for an event that the last reading that began has read. Names
+ * system calls that LTTng calls "unknown", and adds process and name of a thread whose
+ * event has its stack by id. name and comm are valid as long as the event and *head.
  */
 void kunwind_reading_head(struct kunwind_head *head, const bt_event *event, int64_t time);
 
@@ -84,12 +88,13 @@ struct kunwind_event_stack {
 	 * end: the outermost function, by its object's file, is an entry point.
 	 */
 	bool complete;
+	bool lost;		/* the event had a stack, by an id that the trace does not define */
 };
 
 /*
  * Reads, and names, the stack of an event. A stack that LTTng's context cut is
- * replaced by that of the event kunwind_callstack before it. False: out of
- * memory.
+ * replaced by that of the event kunwind_callstack before it. An event that has its stack by
+ * id gets the same: the frames before the first guess. False: out of memory.
  */
 bool kunwind_reading_stack(struct kunwind_reading *reading, const bt_event *event,
 			   const struct kunwind_head *head, struct kunwind_event_stack *stack);

@@ -20,6 +20,7 @@
 #include "copy.h"
 #include "guard.h"
 #include "inputs.h"
+#include "own_events.h"
 #include "protocol.h"
 #include "search.h"
 #include "syscall.h"
@@ -41,6 +42,7 @@ struct kunwind_trace {
 	char hostname[256];
 	uint64_t protocol;		/* version of babeltrace2's message protocol */
 	bt_value *own;			/* map with a key for each port of such a stream; NULL: all */
+	bool ids;			/* some stream has stacks by id */
 	struct kunwind_copy *copy;	/* to write while reading; NULL: none */
 	bt_value *copy_params;
 	/* while reading */
@@ -505,6 +507,22 @@ static bool has_own_events(const bt_stream_class *class)
 	return false;
 }
 
+static bool has_ids(const bt_stream_class *class)
+{
+	const bt_field_class *context =
+		bt_stream_class_borrow_event_common_context_field_class_const(class);
+
+	return context && bt_field_class_structure_borrow_member_by_name_const(context, KUNWIND_STACK_ID);
+}
+
+/* Notes what the class of a stream says of the stream of a port. */
+static void note_class(const struct look *look, const bt_stream_class *class)
+{
+	if (has_own_events(class))
+		bt_value_map_insert_bool_entry(look->trace->own, look->key.text, true);
+	look->trace->ids |= has_ids(class);
+}
+
 static bt_graph_simple_sink_component_consume_func_status
 look_at(bt_message_iterator *iterator, void *data)
 {
@@ -518,9 +536,10 @@ look_at(bt_message_iterator *iterator, void *data)
 	if (status)	/* both statuses have the same values */
 		return (bt_graph_simple_sink_component_consume_func_status)status;
 	error = kunwind_error_left();
-	if (!error && (bt_message_get_type(messages[0]) != BT_MESSAGE_TYPE_STREAM_BEGINNING ||
-		       has_own_events(bt_stream_borrow_class_const(
-				bt_message_stream_beginning_borrow_stream_const(messages[0])))))
+	if (!error && bt_message_get_type(messages[0]) == BT_MESSAGE_TYPE_STREAM_BEGINNING)
+		note_class(look, bt_stream_borrow_class_const(
+			bt_message_stream_beginning_borrow_stream_const(messages[0])));
+	else if (!error)
 		bt_value_map_insert_bool_entry(look->trace->own, look->key.text, true);
 	for (i = 0; i < nr; i++)
 		bt_message_put_ref(messages[i]);
@@ -561,11 +580,15 @@ static bool look_at_source(struct kunwind_trace *trace, size_t number, bt_graph 
  */
 static void find_own(struct kunwind_trace *trace)
 {
-	bt_graph *graph = bt_graph_create(trace->protocol);
 	struct look *looks = NULL, *next;
-	bool ok = graph;
+	bt_graph *graph;
+	bool ok;
 	size_t i;
 
+	if (trace->own)
+		return;
+	graph = bt_graph_create(trace->protocol);
+	ok = graph;
 	kunwind_guard_enter();
 	trace->own = bt_value_map_create();
 	for (i = 0; ok && i < trace->nr_sources; i++)
@@ -581,6 +604,12 @@ static void find_own(struct kunwind_trace *trace)
 		next = looks->next;
 		free(looks);
 	}
+}
+
+bool kunwind_trace_has_ids(struct kunwind_trace *trace)
+{
+	find_own(trace);
+	return !trace->own || trace->ids;
 }
 
 bool kunwind_trace_read_own(struct kunwind_trace *trace, kunwind_trace_event_fn *fn, void *data)

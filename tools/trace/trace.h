@@ -46,6 +46,12 @@ bool kunwind_trace_read(struct kunwind_trace *trace, kunwind_trace_event_fn *fn,
  */
 bool kunwind_trace_read_own(struct kunwind_trace *trace, kunwind_trace_event_fn *fn, void *data);
 
+/*
+ * Returns whether an event can have its stack by id (own_events.h). True also after an
+ * error, which reading will meet and report.
+ */
+bool kunwind_trace_has_ids(struct kunwind_trace *trace);
+
 /* What a trace lacks. */
 struct kunwind_losses {
 	struct {

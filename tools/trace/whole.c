@@ -17,9 +17,11 @@
  */
 #include <kunwind/abi.h>
 #include <search.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "kunwind_core.h"
 #include "event.h"
 #include "stack.h"
 #include "whole.h"
@@ -109,6 +111,15 @@ static bool set(struct kunwind_wholes *wholes, const struct node *key, struct ku
 	return false;
 }
 
+size_t kunwind_whole_before_guess(const struct kunwind_whole *whole)
+{
+	size_t i;
+
+	for (i = 0; i < whole->nr && !kunwind_trust_is_guess(whole->trust[i]); i++)
+		;
+	return i;
+}
+
 /* False: the event has no id. Then each event holds its stack. */
 static bool id_of(const bt_event *event, uint64_t *id)
 {
@@ -154,6 +165,17 @@ static int reason_of(const bt_event *event)
 	       reason < KUNWIND_NR_REASONS ? (int)reason : -1;
 }
 
+/* Sets whose stack it is. */
+static void read_owner(struct kunwind_whole *whole, const bt_event *event)
+{
+	const char *comm = kunwind_field_string(kunwind_event_field(event, "comm"));
+
+	whole->tgid = whole->tid = -1;
+	kunwind_field_integer(kunwind_event_field(event, "tid"), &whole->tid);
+	kunwind_field_integer(kunwind_event_field(event, "tgid"), &whole->tgid);
+	snprintf(whole->comm, sizeof(whole->comm), "%s", comm ? comm : "");
+}
+
 bool kunwind_wholes_learn(struct kunwind_wholes *wholes, const void *trace, const bt_event *event)
 {
 	struct node key = { .trace = trace, .kind = ID };
@@ -187,6 +209,7 @@ bool kunwind_wholes_learn(struct kunwind_wholes *wholes, const void *trace, cons
 	};
 	memcpy(whole->address, wholes->address, nr * sizeof(*whole->address));
 	memcpy(whole->trust, wholes->trust, nr);
+	read_owner(whole, event);
 	wholes->known = true;
 	ok = set(wholes, &key, whole);
 	drop(whole);
@@ -200,6 +223,14 @@ struct kunwind_whole *kunwind_wholes_find(struct kunwind_wholes *wholes, const v
 
 	id_of(event, &key.id);
 	return find(wholes, &key);
+}
+
+struct kunwind_whole *kunwind_wholes_of_id(struct kunwind_wholes *wholes, const void *trace,
+					   uint64_t id, int64_t tid)
+{
+	struct kunwind_whole *whole = find(wholes, &(struct node){ .trace = trace, .kind = ID, .id = id });
+
+	return whole && whole->tid == tid ? whole : NULL;
 }
 
 bool kunwind_wholes_note(struct kunwind_wholes *wholes, const void *trace, const bt_event *event,

@@ -15,9 +15,14 @@ struct kunwind_whole {
 	uint32_t users;			/* private to whole.c */
 	uint32_t nr;			/* frames */
 	int reason;			/* enum kunwind_reason: why the stack ended; -1: not known */
+	int64_t tgid, tid;		/* process and thread; -1: not known */
+	char comm[16];			/* the thread's name; "": not known */
 	uint8_t *trust;			/* enum kunwind_trust of each frame */
 	uint64_t address[];		/* innermost first */
 };
+
+/* Returns how many innermost frames come before the first guessed one. */
+size_t kunwind_whole_before_guess(const struct kunwind_whole *whole);
 
 struct kunwind_wholes;
 
@@ -38,6 +43,10 @@ bool kunwind_wholes_learn(struct kunwind_wholes *wholes, const void *trace, cons
  */
 struct kunwind_whole *kunwind_wholes_find(struct kunwind_wholes *wholes, const void *trace,
 						const bt_event *event);
+
+/* The same by an id; NULL also if the stack is that of another thread than @tid. */
+struct kunwind_whole *kunwind_wholes_of_id(struct kunwind_wholes *wholes, const void *trace,
+					   uint64_t id, int64_t tid);
 
 /*
  * Makes @whole (may be NULL) the latest stack of the thread of the event, a

@@ -87,17 +87,16 @@ is "$? $out" "7 out" "record: output and exit status are the command's"
 like "$(cat err)" "the trace is in first.*kunwind report first" "record: a message names the trace and the next command"
 is "$(lsmod | grep -c '^lttng_probe_kunwind')" 1 "record: the LTTng probe module is loaded"
 is "$(commands first 'syscall_entry_*')" "chain sh sleep " "record: only system calls of the command and its children are recorded"
-# babeltrace2 says which events are in the command's process, except those of the
-# scheduler: these are recorded for all processes
-recorded=$(babeltrace2 first | sed -n 's/.* syscall_exit_execve: .* pid = \([0-9]*\), tid.*/\1/p' | head -n 1)
-is "$(babeltrace2 first | sed -n "s/^[^{]* \([a-z_0-9]*\): .* pid = $recorded, tid.*/\1/p" | grep -v '^sched_' | head -n 1)" \
+recorded=$(kunwind show --no-symbols --tsv -e syscall_exit_execve first | awk -F '\t' '$1 == "event" { print $6; exit }')
+# the events of the scheduler are recorded for all processes
+is "$(kunwind show --no-symbols --tsv --pid "$recorded" first | awk -F '\t' '$1 == "event" && $4 !~ /^sched_/ { print $4; exit }')" \
 	syscall_exit_execve "record: the first event of the command's process is the end of its execve()"
 kunwind record -o "-a sh\$rt; trace" -- /bin/true 2>err
 is $? 0 "record: a program that makes no ioctl() is recorded"
 check "record: the suggested report command works in a shell, with a path that begins with - and has special characters" \
 	sh -c "$(grep '^  kunwind report' err)"
 mv "./-a sh\$rt; trace" short
-is "$(babeltrace2 short | grep -cE 'syscall_(entry_execve|entry_ioctl|exit_read: .* kunwind)')" 0 "record: the trace has no system calls of kunwind"
+is "$(kunwind show --no-symbols --tsv short | grep -cE 'syscall_(entry_execve|entry_ioctl|exit_read	kunwind)')" 0 "record: the trace has no system calls of kunwind"
 rm -rf short
 like "$(commands first sched_switch)" "swapper" "record: sched_switch events of all processes are recorded"
 pid=$(kunwind show --no-symbols --tsv --event syscall_entry_gettid first |

@@ -1,0 +1,68 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""same-stacks.py WHOLE IDS: compares the stacks of two traces of one program.
+
+Both were recorded at the same time. Each thread of the program has the same events in
+both traces, and the first thread between its two calls of getpriority(). Compares name,
+process and stack of each. A stack by its id is that of the first event of the system
+call. While a thread ends, its stack is unmapped, so the stack that LTTng's context has in its
+last event is shorter. Prints what differs, then "equal N": events with equal stacks, and
+fails if any differs.
+"""
+
+import subprocess
+import sys
+
+
+def events(path):
+    """Events of each thread: {tid: [(name, pid, comm, addresses)]}."""
+    out = subprocess.run(["kunwind", "show", "--no-symbols", "--tsv", path], check=True,
+                         stdout=subprocess.PIPE, text=True).stdout
+    threads, last = {}, None
+    for line in out.splitlines():
+        words = line.split("\t")
+        if words[0] == "event":
+            last = [words[3], words[5], words[4], []]
+            threads.setdefault(words[6], []).append(last)
+        elif words[0] == "frame":
+            last[3].append(words[3])
+    return threads
+
+
+def ours(threads):
+    """Threads of the program. Of the first one, what is between its two marks: getpriority()."""
+    mark = "syscall_entry_getpriority"
+    pid = next(seen[0][1] for seen in threads.values() if any(event[0] == mark for event in seen))
+    found = {tid: seen for tid, seen in threads.items() if seen[0][1] == pid}
+    names = [event[0] for event in found[pid]]
+    found[pid] = found[pid][names.index(mark):len(names) - names[::-1].index(mark)]
+    return found
+
+
+def main():
+    one, two = (ours(events(path)) for path in sys.argv[1:])
+    equal = bad = 0
+    if set(one) != set(two):
+        print("threads differ:", sorted(set(one) ^ set(two)))
+        bad += 1
+    for tid in sorted(set(one) & set(two)):
+        if len(one[tid]) != len(two[tid]):
+            print("thread", tid, "has", len(one[tid]), "and", len(two[tid]), "events")
+            bad += 1
+        for number, (left, right) in enumerate(zip(one[tid], two[tid])):
+            if number == len(one[tid]) - 1:
+                right[3] = right[3][:len(left[3])]
+            if left[:2] + left[3:] == right[:2] + right[3:]:
+                equal += bool(left[3])
+                continue
+            bad += 1
+            if bad < 10:
+                print("thread", tid, "event", number, *left[:3], "/", *right[:3])
+                print("  ", *left[3])
+                print("  ", *right[3])
+    print("equal", equal)
+    return bool(bad) or not equal
+
+
+if __name__ == "__main__":
+    sys.exit(main())
