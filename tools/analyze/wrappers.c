@@ -56,7 +56,14 @@ static const struct name {
 	{ "std::*::Once::call*", WRAPPER_LOCK },
 	{ "std::*::Condvar::wait*", WRAPPER_NO_LOCK },
 	{ "std::*::Parker::park*", WRAPPER_NO_LOCK },
-	/* the same, mangled (v0) */
+	/* the same in the v0 mangling: "<std[e2829...]::sys::sync::mutex::futex::Mutex>::lock_contended" */
+	{ "<std[[]*::Mutex>::lock*", WRAPPER_LOCK },
+	{ "<std[[]*::RwLock>::read*", WRAPPER_READ },
+	{ "<std[[]*::RwLock>::write*", WRAPPER_WRITE },
+	{ "<std[[]*::Once>::call*", WRAPPER_LOCK },
+	{ "<std[[]*::Condvar>::wait*", WRAPPER_NO_LOCK },
+	{ "<std[[]*::Parker>::park*", WRAPPER_NO_LOCK },
+	/* the same, where no demangler was there at build time */
 	{ "_RNv*_5Mutex14lock_contended", WRAPPER_LOCK },
 	{ "_RNv*_6RwLock14read_contended", WRAPPER_READ },
 	{ "_RNv*_6RwLock15write_contended", WRAPPER_WRITE },
@@ -69,6 +76,8 @@ static const struct name {
 	{ "__gthread_*", WRAPPER_PLAIN }, { "__gthrw_*", WRAPPER_PLAIN }, { "__cxa_*", WRAPPER_PLAIN },
 	{ "std::*", WRAPPER_PLAIN }, { "core::*", WRAPPER_PLAIN }, { "alloc::*", WRAPPER_PLAIN },
 	{ "<std::*", WRAPPER_PLAIN }, { "<core::*", WRAPPER_PLAIN }, { "<alloc::*", WRAPPER_PLAIN },
+	{ "std[[]*", WRAPPER_PLAIN }, { "core[[]*", WRAPPER_PLAIN }, { "alloc[[]*", WRAPPER_PLAIN },
+	{ "<std[[]*", WRAPPER_PLAIN }, { "<core[[]*", WRAPPER_PLAIN }, { "<alloc[[]*", WRAPPER_PLAIN },
 	{ "parking_lot*::*", WRAPPER_PLAIN }, { "lock_api::*", WRAPPER_PLAIN },
 	{ "runtime.*", WRAPPER_PLAIN }, { "runtime/*", WRAPPER_PLAIN }, { "sync.*", WRAPPER_PLAIN },
 	{ "sync/*", WRAPPER_PLAIN }, { "internal/*", WRAPPER_PLAIN }, { "syscall.*", WRAPPER_PLAIN },
