@@ -143,7 +143,67 @@ static const struct range *find(const struct ranges *ranges, uint64_t addr)
 	return NULL;
 }
 
-/* Units without ranges of their own (some of assembly code) are never found. */
+/* Returns the index of the unit of an entry; units are in the order of the file. */
+static size_t unit_at(const struct kunwind_dwarf *dwarf, Dwarf_Off die)
+{
+	size_t lo = 0, hi = dwarf->nr_units;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (dwarf_dieoffset(&dwarf->unit[mid].die) < die)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo < dwarf->nr_units && dwarf_dieoffset(&dwarf->unit[lo].die) == die ? lo : dwarf->nr_units;
+}
+
+/*
+ * Adds what the ranges of units leave out: .debug_aranges; and for units that have no range by then,
+ * the sequences of their line tables.
+ */
+static void add_missing_ranges(struct kunwind_dwarf *dwarf)
+{
+	bool *known = calloc(dwarf->nr_units + 1, sizeof(*known));
+	Dwarf_Aranges *aranges;
+	Dwarf_Lines *lines;
+	Dwarf_Addr start, addr;
+	Dwarf_Word length;
+	Dwarf_Off die;
+	size_t i, k, nr;
+	bool end;
+
+	for (i = 0; known && i < dwarf->units.nr; i++)
+		known[dwarf->units.range[i].of] = true;
+	if (!known || dwarf_getaranges(dwarf->dwarf, &aranges, &nr))
+		nr = 0;
+	for (i = 0; i < nr; i++) {
+		if (dwarf_getarangeinfo(dwarf_onearange(aranges, i), &start, &length, &die))
+			continue;
+		k = unit_at(dwarf, die);
+		if (k < dwarf->nr_units && add_range(&dwarf->units, start, start + length, k))
+			known[k] = true;
+	}
+	for (i = 0; known && i < dwarf->nr_units; i++) {
+		if (known[i] || dwarf_getsrclines(&dwarf->unit[i].die, &lines, &nr))
+			continue;
+		for (k = 0, end = true; k < nr; k++) {
+			Dwarf_Line *line = dwarf_onesrcline(lines, k);
+
+			if (dwarf_lineaddr(line, &addr))
+				break;
+			if (end)
+				start = addr;
+			if (dwarf_lineendsequence(line, &end))
+				break;
+			if (end && !add_range(&dwarf->units, start, addr, i))
+				break;
+		}
+	}
+	free(known);
+}
+
 static void read_units(struct kunwind_dwarf *dwarf)
 {
 	Dwarf_CU *cu = NULL;
@@ -166,6 +226,7 @@ static void read_units(struct kunwind_dwarf *dwarf)
 			break;
 		dwarf->nr_units++;
 	}
+	add_missing_ranges(dwarf);
 	settle(&dwarf->units);
 }
 
@@ -255,8 +316,14 @@ static bool read_children(struct unit *unit, Dwarf_Die *parent, bool in_function
 
 		switch (dwarf_tag(&die)) {
 		case DW_TAG_subprogram:
-			if (is_declaration(&die) || dwarf_hasattr(&die, DW_AT_inline))
+			if (is_declaration(&die))
 				continue;
+			/* gcc puts lambdas, nested functions and parallel regions below the abstract one */
+			if (dwarf_hasattr(&die, DW_AT_inline)) {
+				if (!read_children(unit, &die, false, later, depth + 1))
+					return false;
+				continue;
+			}
 			if (!kunwind_reserve((void **)&later->die, later->nr, &later->cap, sizeof(die)))
 				return false;
 			later->die[later->nr++] = die;

@@ -251,6 +251,22 @@ void kunwind_elf_identify(int fd, struct wire_reply *reply, char *name, size_t s
 	elf_end(elf);
 }
 
+bool kunwind_elf_is_packed(int fd)
+{
+	bool packed = false;
+	Elf_Scn *scn = NULL;
+	GElf_Shdr shdr;
+	Elf *elf;
+
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	while (!packed && (scn = elf_nextscn(elf, scn)))
+		packed = gelf_getshdr(scn, &shdr) && shdr.sh_flags & SHF_COMPRESSED &&
+			 elf_compress(scn, 0, 0) < 0;
+	elf_end(elf);
+	return packed;
+}
+
 struct kunwind_helper_elf *kunwind_elf_open(int fd, int debug_fd)
 {
 	struct kunwind_helper_elf *elf = calloc(1, sizeof(*elf));

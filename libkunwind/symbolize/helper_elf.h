@@ -20,6 +20,9 @@ struct kunwind_helper_elf;
  */
 void kunwind_elf_identify(int fd, struct wire_reply *reply, char *name, size_t size);
 
+/* Returns whether file @fd has debug information that libelf cannot decompress. */
+bool kunwind_elf_is_packed(int fd);
+
 /**
  * kunwind_elf_open() - open a file for its symbols
  * @fd: the file; the function takes it over, also on failure

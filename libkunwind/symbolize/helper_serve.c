@@ -110,12 +110,15 @@ static void open_object(const struct wire_request *request, int *fds, struct wri
 	uint64_t bias;
 	Dwarf *dwarf;
 	ssize_t len;
+	bool packed;
 
 	if (object->elf)
 		close_object(object);
 	object->alt_fd = -1;
 	object->want_dwarf = !(request->flags & WIRE_NO_DWARF);
 	object->names_only = !object->want_dwarf;
+	packed = object->want_dwarf && (kunwind_elf_is_packed(fds[0]) ||
+					(fds[1] >= 0 && kunwind_elf_is_packed(fds[1])));
 	object->elf = kunwind_elf_open(fds[0], fds[1]);
 	fds[0] = fds[1] = -1;
 	if (!object->elf) {
@@ -123,9 +126,10 @@ static void open_object(const struct wire_request *request, int *fds, struct wri
 		return;
 	}
 	dwarf = object->want_dwarf ? kunwind_elf_dwarf(object->elf, &bias) : NULL;
+	to->reply->flags = packed ? WIRE_PACKED : 0;
 	if (!dwarf)
 		return;
-	to->reply->flags = WIRE_HOLDS_DWARF;
+	to->reply->flags |= WIRE_HOLDS_DWARF;
 	len = dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id);
 	if (len > 0 && len <= WIRE_ID) {
 		memcpy(to->reply->id, id, (size_t)len);

@@ -8,10 +8,16 @@
  * of that of a shared object. While a file is being given, every path opens
  * that file; libdw uses it only if it contains the unit's id (DW_AT_dwo_id,
  * DWARF 5 section 7.5.1.2). At all other times open() works as usual.
+ *
+ * If the directory in which the unit was compiled (DW_AT_comp_dir) is relative, libdw opens nothing
+ * unless it knows the directory of the object. It asks realpath(3) for the path of the open file,
+ * which has none for this process, so any path is the answer.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -41,6 +47,22 @@ __asm__(".globl open, open64\n"
 	".set open64, kunwind_open\n"
 	".type open, @function\n"
 	".type open64, @function\n");
+
+char *kunwind_realpath(const char *path, char *resolved);
+char *kunwind_realpath(const char *path, char *resolved)
+{
+	static char *(*next)(const char *path, char *resolved);
+
+	if (!resolved && !strncmp(path, "/proc/self/fd/", strlen("/proc/self/fd/")))
+		return strdup("/object");
+	if (!next)
+		next = (char *(*)(const char *, char *))dlsym(RTLD_NEXT, "realpath");
+	return next ? next(path, resolved) : NULL;
+}
+
+__asm__(".globl realpath\n"
+	".set realpath, kunwind_realpath\n"
+	".type realpath, @function\n");
 
 bool kunwind_split_link(Dwarf_CU *skeleton, int fd, Dwarf_Die *die)
 {

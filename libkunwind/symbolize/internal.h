@@ -90,6 +90,7 @@ enum kunwind_state {
 	KUNWIND_STATE_LARGE,		/* larger than the helper's limit on memory */
 	KUNWIND_STATE_FOREIGN,		/* of another user, who is not believed */
 	KUNWIND_STATE_HANGS,		/* its file system does not answer */
+	KUNWIND_STATE_PACKED,		/* compressed in a form that libelf cannot read */
 	KUNWIND_STATE_NO_HELPER,
 };
 
@@ -170,7 +171,7 @@ struct kunwind_symbolizer_object {
 	uint64_t live_start, live_end;
 	enum kunwind_state state;
 	bool no_dwarf;			/* the helper was lost over its debug information */
-	enum kunwind_state dwarf_state;	/* how the helper was lost; OK: it was not */
+	enum kunwind_state dwarf_state;	/* how the helper was lost, or PACKED; OK: neither */
 	int slot;			/* number in the helper; -1: none */
 	unsigned int generation;	/* of the helper process that knows the slot */
 	uint64_t used;			/* time of last use, on the symbolizer's clock */

@@ -123,6 +123,8 @@ static const char *state_why(enum kunwind_state state)
 		return KUNWIND_WHY_HANGS;
 	case KUNWIND_STATE_NO_HELPER:
 		return KUNWIND_WHY_NO_HELPER;
+	case KUNWIND_STATE_PACKED:	/* only debug information */
+		break;
 	}
 	return "?";
 }
@@ -138,6 +140,8 @@ static const char *dwarf_why(enum kunwind_state state)
 		return "its debug information is in a file of another user";
 	case KUNWIND_STATE_HANGS:
 		return "the file system of its debug information does not answer";
+	case KUNWIND_STATE_PACKED:
+		return "libelf cannot decompress its debug information: objcopy --decompress-debug-sections";
 	default:
 		return "the parser died of its debug information";
 	}
@@ -263,6 +267,8 @@ static bool hand_over(struct kunwind_symbolizer_object *object, const struct kun
 		object->state = KUNWIND_STATE_UNREADABLE;
 		ok = false;
 	}
+	if (ok && reply->flags & WIRE_PACKED)
+		object->dwarf_state = KUNWIND_STATE_PACKED;
 	ok = ok && open_alt(object, debug_path, len);
 	if (!ok)
 		drop_slot(object);

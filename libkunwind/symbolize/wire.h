@@ -71,6 +71,11 @@ enum wire_holds {
 	WIRE_HOLDS_DWARF = 4,
 };
 
+/* OPEN; and WIRE_HOLDS_DWARF */
+enum wire_opening {
+	WIRE_PACKED = 8,	/* debug information that libelf cannot decompress */
+};
+
 /* RESOLVE */
 enum wire_answer {
 	WIRE_TRAMPOLINE = 1,
@@ -80,7 +85,7 @@ enum wire_answer {
 
 struct wire_reply {
 	uint32_t status;
-	uint32_t flags;			/* wire_holds or wire_answer */
+	uint32_t flags;			/* wire_holds, wire_opening or wire_answer */
 	uint64_t address;		/* VADDR, WANTS_SPLIT */
 	uint32_t id_len;		/* IDENTIFY: of build-id; OPEN: of the id of ALT's file */
 	uint32_t link_crc;		/* IDENTIFY */
