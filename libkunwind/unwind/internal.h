@@ -18,7 +18,7 @@
 
 #include "kunwind_core.h"
 #include "cfi/elf.h"
-#include "table/fde_rule.h"
+#include "fde_rule.h"
 #include "walk/walk.h"
 #include "kunwind/unwind.h"
 #include "users.h"

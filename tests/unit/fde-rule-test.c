@@ -11,7 +11,7 @@
 #include "kunwind_core.h"
 #include "cfi/cfi.h"
 #include "cfi/elf.h"
-#include "table/fde_rule.h"
+#include "../../libkunwind/unwind/fde_rule.c"
 #include "eh.h"
 #include "tap.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0-only OR MIT
+// SPDX-License-Identifier: MIT
 /*
  * fde_rule.c - find the rule for one address by one FDE; see fde_rule.h
  *
@@ -7,8 +7,8 @@
  * memory is 0.
  */
 #include "fde_rule.h"
-#include "rule.h"
-#include "../x86/i386.h"
+#include "table/rule.h"
+#include "x86/i386.h"
 
 #define EXPR_SLOTS	64	/* of the pool of expressions: room for half as many */
 #define WORK		65536	/* budget of repeated work, bytes */

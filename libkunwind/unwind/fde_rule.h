@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* SPDX-License-Identifier: MIT */
 /*
  * fde_rule.h - find the rule for one address by one FDE, without a table
  *
@@ -8,8 +8,8 @@
 #ifndef _KUNWIND_FDE_RULE_H
 #define _KUNWIND_FDE_RULE_H
 
-#include "table.h"
-#include "../cfi/cfi_program.h"
+#include "table/table.h"
+#include "cfi/cfi_program.h"
 
 /* Bytes of expressions in one FDE. glibc's signal trampoline has some 120. */
 #define KUNWIND_FDE_EXPRS	384
