@@ -259,8 +259,8 @@ wait $recorder
 is $? 0 "record -p --children: SIGINT ends the recording"
 child=$(kunwind show --no-symbols --tsv --event syscall_entry_gettid family | awk -F '\t' '$5 == "chain" { print $6; exit }')
 like "$(functions family syscall_entry_gettid "$child")" "fct_c fct_b fct_a main .*_start $" "record --children: the child's stack has the known chain"
-is "$(kunwind report --json family | /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["trace"]["threads"])')" 1 \
-	"record --children: the report has only the child's thread"
+is "$(kunwind report --json family | /usr/bin/python3 -c 'import json, sys; print(json.load(sys.stdin)["trace"]["threads"])')" 2 \
+	"record --children: the report has the child's thread, and the shell's, which was blocked at the start"
 sleep 300 {go}>&- &
 other=$!
 check "a process that is not recorded is registered by hand" kunwind register $other
