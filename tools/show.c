@@ -320,7 +320,7 @@ static int handle(const bt_event *event, int64_t time, void *data)
 	struct show *show = data;
 	struct kunwind_head head;
 
-	kunwind_reading_head(&head, event, time);
+	kunwind_reading_head(&show->reading, &head, event, time);
 	if (!show->begun) {
 		if (!kunwind_filter_begin(&show->options.filter, time))
 			return KUNWIND_TRACE_FAIL;

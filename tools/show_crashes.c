@@ -289,7 +289,7 @@ static int handle(const bt_event *event, int64_t time, void *data)
 
 	if (!may_have_own(crashes, event, &own))
 		return out_of_memory();
-	kunwind_reading_head(&head, event, time);
+	kunwind_reading_head(crashes->reading, &head, event, time);
 	if (time <= crashes->since || !read_crash(own, head.name, event, &crash) ||
 	    !kunwind_numbers_select(&crashes->options.pids, head.pid))
 		return KUNWIND_TRACE_GO_ON;

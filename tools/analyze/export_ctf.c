@@ -234,7 +234,7 @@ static bool add_frames(struct ctf_state *state, bt_event *to, const bt_event *fr
 
 	if (!meta_wanted(&state->meta, bt_event_borrow_class_const(from)))
 		return true;
-	kunwind_reading_head(&head, from, time);
+	kunwind_reading_head(reading, &head, from, time);
 	if (!kunwind_reading_stack(reading, from, &head, &stack))
 		return false;
 	stack.nr_kernel = 0;

@@ -511,7 +511,7 @@ static int take(const bt_event *event, int64_t time, void *data)
 	const char *call;
 	bool is_switch, is_cpu, is_blocked, is_event, counts, told = true;
 
-	kunwind_reading_head(&head, event, time);
+	kunwind_reading_head(samples->reading, &head, event, time);
 	now.trace = bt_stream_borrow_trace_const(bt_event_borrow_stream_const(event));
 	samples->number++;
 	if (samples->begin < 0) {
@@ -630,6 +630,7 @@ static bool read_selection(struct samples *samples, struct selection *selection)
 	measured.options = samples->options;
 	measured.selection = selection;
 	measured.measuring = true;
+	measured.reading = samples->reading;
 	measured.fn = &none;
 	ok = kunwind_reading_bare(samples->reading, take, &measured);
 	for (i = 0; ok && i < measured.nr_threads; i++)

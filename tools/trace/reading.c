@@ -54,9 +54,6 @@ static const void *trace_of(struct kunwind_reading *reading, const bt_event *eve
 	return kunwind_histories_key(reading->keys, event);
 }
 
-/* The reading whose pass began last, for kunwind_reading_head(). */
-static struct kunwind_reading *latest;
-
 static int out_of_memory(void)
 {
 	kunwind_tool_error("out of memory");
@@ -121,7 +118,6 @@ static bool pass(struct kunwind_reading *reading, const char *doing, enum which 
 {
 	bool ok;
 
-	latest = reading;
 	reading->fn = fn;
 	reading->data = data;
 	reading->doing = !reading->quiet && (reading->lines || isatty(STDERR_FILENO)) ? doing : NULL;
@@ -185,8 +181,6 @@ bool kunwind_reading_open(struct kunwind_reading *reading, char *const *paths, i
 
 void kunwind_reading_close(struct kunwind_reading *reading)
 {
-	if (latest == reading)
-		latest = NULL;
 	kunwind_wholes_free(reading->wholes);
 	kunwind_threads_free(reading->threads);
 	kunwind_histories_free(reading->histories);
@@ -232,11 +226,12 @@ static void add_thread(struct kunwind_reading *reading, struct kunwind_head *hea
 		head->comm = whole && *whole->comm ? whole->comm : thread ? thread->comm : "";
 }
 
-void kunwind_reading_head(struct kunwind_head *head, const bt_event *event, int64_t time)
+void kunwind_reading_head(struct kunwind_reading *reading, struct kunwind_head *head,
+			  const bt_event *event, int64_t time)
 {
 	kunwind_head_read(head, event, time);
-	if (head->by_id && latest)
-		add_thread(latest, head, event);
+	if (head->by_id)
+		add_thread(reading, head, event);
 	kunwind_syscall_name(head, event);
 }
 

@@ -65,11 +65,12 @@ bool kunwind_reading_events(struct kunwind_reading *reading, kunwind_trace_event
 bool kunwind_reading_bare(struct kunwind_reading *reading, kunwind_trace_event_fn *fn, void *data);
 
 /*
- * As kunwind_head_read(), for an event that the last reading that began has read. Names
- * system calls that LTTng calls "unknown", and adds process and name of a thread whose
- * event has its stack by id. name and comm are valid as long as the event and *head.
+ * As kunwind_head_read(). Names system calls that LTTng calls "unknown", and adds process
+ * and name of a thread whose event has its stack by id. name and comm are valid as long as
+ * the event and *head.
  */
-void kunwind_reading_head(struct kunwind_head *head, const bt_event *event, int64_t time);
+void kunwind_reading_head(struct kunwind_reading *reading, struct kunwind_head *head,
+			  const bt_event *event, int64_t time);
 
 /* An event's user stack, kernel stack and process. */
 struct kunwind_event_stack {
