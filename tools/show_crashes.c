@@ -53,14 +53,6 @@ static bool kills_by_default(int64_t signal)
 	}
 }
 
-static int64_t field(const bt_event *event, const char *name)
-{
-	int64_t value = -1;
-
-	kunwind_field_integer(kunwind_event_field(event, name), &value);
-	return value;
-}
-
 /* Returns whether the metadata of a trace has the event @name. */
 static bool has_class(const bt_trace *trace, const char *name)
 {
@@ -109,17 +101,17 @@ static bool read_crash(bool own, const char *name, const bt_event *event, struct
 {
 	*crash = (struct crash){ -1, -1, -1, -1, 0 };
 	if (own && !strcmp(name, OWN)) {
-		crash->signal = field(event, "signal");
-		crash->group = field(event, "group");
-		crash->code = field(event, "code");
-		crash->address = field(event, "address");
-		crash->sender = field(event, "sender");
+		crash->signal = kunwind_event_integer(event, "signal", -1);
+		crash->group = kunwind_event_integer(event, "group", -1);
+		crash->code = kunwind_event_integer(event, "code", -1);
+		crash->address = kunwind_event_integer(event, "address", -1);
+		crash->sender = kunwind_event_integer(event, "sender", -1);
 		return true;
 	}
-	if (own || strcmp(name, LTTNG) || field(event, "sa_handler"))
+	if (own || strcmp(name, LTTNG) || kunwind_event_integer(event, "sa_handler", -1))
 		return false;
-	crash->signal = field(event, "sig");
-	crash->code = field(event, "code");
+	crash->signal = kunwind_event_integer(event, "sig", -1);
+	crash->code = kunwind_event_integer(event, "code", -1);
 	return kills_by_default(crash->signal);
 }
 

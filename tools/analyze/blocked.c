@@ -23,14 +23,6 @@
 #include "samples.h"
 #include "trace/syscall.h"
 
-static int64_t integer(const bt_event *event, const char *name)
-{
-	int64_t value = 0;
-
-	kunwind_field_integer(kunwind_event_field(event, name), &value);
-	return value;
-}
-
 /* The name of an enumeration's value in the trace; "" if it has none. */
 static const char *label(const bt_event *event, const char *name)
 {
@@ -47,10 +39,10 @@ static const char *label(const bt_event *event, const char *name)
 const char *blocked_cause(const bt_event *event, char *text, size_t size)
 {
 	const char *state = label(event, "state");
-	int64_t number = integer(event, "syscall");
+	int64_t number = kunwind_event_integer(event, "syscall", 0);
 
 	if (number >= 0)
-		return kunwind_syscall_number(integer(event, "compat"), number, text, size);
+		return kunwind_syscall_number(kunwind_event_integer(event, "compat", 0), number, text, size);
 	/* the kernel stops a thread on its way back to the program */
 	return !strcmp(state, "sleeping") || !strcmp(state, "uninterruptible") || !*state ?
 		"no system call" : state;
@@ -101,19 +93,19 @@ void blocked_add(struct samples *samples, const struct kunwind_head *head, const
 		.number = (int64_t)off->number,
 		.thread = off->thread,
 		.comm = off->comm,
-		.call = integer(event, "syscall") < 0 ? 0 : off->what,
+		.call = kunwind_event_integer(event, "syscall", 0) < 0 ? 0 : off->what,
 		.node = samples->calls.node[off->node].parent,
 		.time = off->begin,
 		.since = -1,
 		.end = INT64_MAX,
 	};
-	const int64_t duration = integer(event, "duration");
+	const int64_t duration = kunwind_event_integer(event, "duration", 0);
 
 	read_args(event, thread.args);
 	thread.state = calls_string(&samples->calls, label(event, "state"));
 	if (duration > 0 && duration <= head->time)
 		thread.since = head->time - duration;
-	thread.holder = integer(event, "holder");
+	thread.holder = kunwind_event_integer(event, "holder", 0);
 	if (!is_lock(samples, &thread))
 		thread.holder = 0;
 	blocked->item = grown(blocked->item, blocked->nr, &blocked->cap, sizeof(thread));

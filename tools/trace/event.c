@@ -109,6 +109,12 @@ bool kunwind_field_integer(const bt_field *field, int64_t *value)
 	return true;
 }
 
+int64_t kunwind_event_integer(const bt_event *event, const char *name, int64_t none)
+{
+	kunwind_field_integer(kunwind_event_field(event, name), &none);
+	return none;
+}
+
 const char *kunwind_field_string(const bt_field *field)
 {
 	if (!field || bt_field_get_class_type(field) != BT_FIELD_CLASS_TYPE_STRING)

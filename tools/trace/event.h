@@ -44,6 +44,9 @@ const bt_field *kunwind_event_context(const bt_event *event, const char *name);
  */
 bool kunwind_field_integer(const bt_field *field, int64_t *value);
 
+/* Returns the value of such a field of the event's payload; @none: it has none. */
+int64_t kunwind_event_integer(const bt_event *event, const char *name, int64_t none);
+
 /* Returns the text of a string field; NULL if @field is another one or NULL. */
 const char *kunwind_field_string(const bt_field *field);
 

@@ -144,25 +144,17 @@ bool kunwind_history_is_own(const char *event_name)
 	       !kunwind_event_is_sample(event_name) && !kunwind_event_is_blocked(event_name);
 }
 
-static int64_t integer(const bt_event *event, const char *name)
-{
-	int64_t value = 0;
-
-	kunwind_field_integer(kunwind_event_field(event, name), &value);
-	return value;
-}
-
 static bool learn_mapping(struct kunwind_histories *histories, struct kunwind_history *history,
 			  const bt_event *event, int64_t time)
 {
 	struct kunwind_mapping map = {
-		.pid = (int)integer(event, "tgid"),
-		.own_pid = (int)integer(event, "vtgid"),
-		.start = (uint64_t)integer(event, "start"),
-		.end = (uint64_t)integer(event, "end"),
-		.offset = (uint64_t)integer(event, "offset"),
-		.bias = (uint64_t)integer(event, "bias"),
-		.inode = (uint64_t)integer(event, "ino"),
+		.pid = (int)kunwind_event_integer(event, "tgid", 0),
+		.own_pid = (int)kunwind_event_integer(event, "vtgid", 0),
+		.start = (uint64_t)kunwind_event_integer(event, "start", 0),
+		.end = (uint64_t)kunwind_event_integer(event, "end", 0),
+		.offset = (uint64_t)kunwind_event_integer(event, "offset", 0),
+		.bias = (uint64_t)kunwind_event_integer(event, "bias", 0),
+		.inode = (uint64_t)kunwind_event_integer(event, "ino", 0),
 		.path = kunwind_field_string(kunwind_event_field(event, "path")),
 		.build_id = kunwind_field_string(kunwind_event_field(event, "build_id")),
 	};
@@ -185,19 +177,19 @@ bool kunwind_histories_learn(struct kunwind_histories *histories, const bt_event
 	history = kunwind_histories_of(histories, event);
 	if (!history)
 		return false;
-	tgid = (int)integer(event, "tgid");
+	tgid = (int)kunwind_event_integer(event, "tgid", 0);
 	if (!strcmp(name, "kunwind_map"))
 		return learn_mapping(histories, history, event, time);
 	if (!strcmp(name, "kunwind_unmap"))
 		return kunwind_history_unmap(history, time, tgid,
-					     (uint64_t)integer(event, "start"),
-					     (uint64_t)integer(event, "end"));
+					     (uint64_t)kunwind_event_integer(event, "start", 0),
+					     (uint64_t)kunwind_event_integer(event, "end", 0));
 	if (!strcmp(name, "kunwind_exec"))
 		return kunwind_history_exec(history, time, tgid);
 	if (!strcmp(name, "kunwind_fork"))
-		return kunwind_history_fork(history, time, (int)integer(event, "parent"),
-					    (int)integer(event, "child"),
-					    (int)integer(event, "vchild"));
+		return kunwind_history_fork(history, time, (int)kunwind_event_integer(event, "parent", 0),
+					    (int)kunwind_event_integer(event, "child", 0),
+					    (int)kunwind_event_integer(event, "vchild", 0));
 	if (!strcmp(name, "kunwind_exit"))
 		return kunwind_history_exit(history, time, tgid);
 	return true;
