@@ -206,9 +206,8 @@ int main(int argc, char **argv)
 	}
 	if (is_help(argv[1]) || !strcmp(argv[1], "help")) {
 		command = argc > 2 ? find(argv[2]) : NULL;
-		if (argc > 2 && !command) {
+		if (argc > 2 && !command)
 			return no_command(argv[2]);
-		}
 		if (!command) {
 			print_overview(stdout);
 		} else if (command->help) {

@@ -46,14 +46,13 @@ static const struct blocked_thread *holder_of(struct samples *samples,
 
 /* ------------------------------------------------------------ groups */
 
-/* Those that wait for the same at the same place come one after the other; the longest wait first. */
-static int by_wait(const void *a, const void *b)
+#define COMPARE(i, k) do { if ((i) != (k)) return (i) < (k) ? -1 : 1; } while (0)
+
+/* Returns 0 for threads with equal waits: they wait for the same at the same place. */
+static int by_group(const struct blocked_thread *x, const struct blocked_thread *y)
 {
-	const struct blocked_thread *x = *(const struct blocked_thread *const *)a;
-	const struct blocked_thread *y = *(const struct blocked_thread *const *)b;
 	const int64_t p = thread_of(sorted, x)->pid, q = thread_of(sorted, y)->pid;
 
-#define COMPARE(i, k) do { if ((i) != (k)) return (i) < (k) ? -1 : 1; } while (0)
 	COMPARE(p, q);
 	COMPARE(x->call, y->call);
 	COMPARE(x->state, y->state);
@@ -61,18 +60,24 @@ static int by_wait(const void *a, const void *b)
 	COMPARE(x->node, y->node);
 	COMPARE(x->call ? x->args[0] : 0, y->call ? y->args[0] : 0);
 	COMPARE(y->end == INT64_MAX, x->end == INT64_MAX);
-	COMPARE(x->since, y->since);
-	COMPARE(x->number, y->number);
-#undef COMPARE
 	return 0;
 }
 
-static bool equal(const struct blocked_thread *x, const struct blocked_thread *y)
+/* Groups come one after the other; in each, the longest wait first. */
+static int by_wait(const void *a, const void *b)
 {
-	return thread_of(sorted, x)->pid == thread_of(sorted, y)->pid && x->call == y->call &&
-	       x->state == y->state && x->holder == y->holder && x->node == y->node &&
-	       (!x->call || x->args[0] == y->args[0]) && (x->end == INT64_MAX) == (y->end == INT64_MAX);
+	const struct blocked_thread *x = *(const struct blocked_thread *const *)a;
+	const struct blocked_thread *y = *(const struct blocked_thread *const *)b;
+	const int group = by_group(x, y);
+
+	if (group)
+		return group;
+	COMPARE(x->since, y->since);
+	COMPARE(x->number, y->number);
+	return 0;
 }
+
+#undef COMPARE
 
 /* Threads with equal waits. */
 struct group {
@@ -186,7 +191,7 @@ void blocked_print(struct samples *samples, const struct blocked_style *style)
 	sorted = samples;
 	qsort(order, nr, sizeof(*order), by_wait);
 	for (i = 0; i < nr; i++) {
-		if (i && equal(order[i - 1], order[i]))
+		if (i && !by_group(order[i - 1], order[i]))
 			group[groups - 1].nr++;
 		else
 			group[groups++] = (struct group){ &order[i], 1 };

@@ -97,7 +97,7 @@ static const char *last_part(const char *plain)
 
 bool *function_name_matches(const struct calls *calls, const char *pattern)
 {
-	bool *matches = needed(calloc(calls->nr_frames + 1, sizeof(*matches))), found = false;
+	bool *matches = needed(calloc(calls->nr_frames + 1, sizeof(*matches))), found = false, exact;
 	char **plain = needed(calloc(calls->nr_frames + 1, sizeof(*plain))), text[128];
 	struct near near = { .wanted = pattern };
 	uint32_t i;
@@ -113,17 +113,15 @@ bool *function_name_matches(const struct calls *calls, const char *pattern)
 			     !strcmp(pattern, plain[i]);
 		found |= matches[i];
 	}
-	for (i = 0; i < calls->nr_frames; i++) {
+	exact = found;
+	for (i = 0; !exact && i < calls->nr_frames; i++) {
 		if (!plain[i])
 			continue;
-		if (!found) {
-			matches[i] = ends_with(plain[i], pattern);
-			near_try(&near, plain[i]);
-			near_try(&near, last_part(plain[i]));
-		}
-	}
-	for (i = 0; i < calls->nr_frames; i++)
+		matches[i] = ends_with(plain[i], pattern);
 		found |= matches[i];
+		near_try(&near, plain[i]);
+		near_try(&near, last_part(plain[i]));
+	}
 	if (!found) {
 		kunwind_tool_error("no function on the stacks matches \"%s\"%s", pattern,
 				   near_text(&near, text, sizeof(text)));

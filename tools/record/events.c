@@ -19,13 +19,12 @@
 #include "tool.h"
 #include "watchdog.h"
 
-/* Appends "or this context has this value" to the filter. */
-static void add_filter(struct record *record, const char *context, unsigned long value)
+/* Appends "or this context or field has this value" to a filter, which may be NULL. */
+static void add_filter(char **filter, const char *field, unsigned long value)
 {
-	char *old = record->filter;
+	char *old = *filter;
 
-	if (asprintf(&record->filter, "%s%s$ctx.%s == %lu", old ? old : "", old ? " || " : "",
-		     context, value) < 0)
+	if (asprintf(filter, "%s%s%s == %lu", old ? old : "", old ? " || " : "", field, value) < 0)
 		abort();	/* out of memory */
 	free(old);
 }
@@ -43,9 +42,9 @@ static void make_filter(struct record *record)
 		return;
 	}
 	if (record->command)
-		add_filter(record, "cgroup_ns", record->workload.cgroup_ns);
+		add_filter(&record->filter, "$ctx.cgroup_ns", record->workload.cgroup_ns);
 	for (i = 0; i < record->pids.nr; i++)
-		add_filter(record, "pid", (unsigned long)record->pids.pid[i]);
+		add_filter(&record->filter, "$ctx.pid", (unsigned long)record->pids.pid[i]);
 }
 
 /* Returns whether a name of -e, which may have wildcards, selects this tracepoint. */
@@ -85,17 +84,12 @@ static bool record_event(struct record *record, const char *name)
  */
 static bool record_blocked(struct record *record)
 {
-	char *filter = NULL, *old;
+	char *filter = NULL;
 	bool ok;
 	int i;
 
-	for (i = 0; record->filter && i < record->pids.nr; i++) {
-		old = filter;
-		if (asprintf(&filter, "%s%stgid == %d", old ? old : "", old ? " || " : "",
-			     (int)record->pids.pid[i]) < 0)
-			abort();	/* out of memory */
-		free(old);
-	}
+	for (i = 0; record->filter && i < record->pids.nr; i++)
+		add_filter(&filter, "tgid", (unsigned long)record->pids.pid[i]);
 	ok = session_event(&record->session, KUNWIND_BLOCKED_EVENT, filter);
 	free(filter);
 	return ok;
