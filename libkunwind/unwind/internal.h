@@ -202,6 +202,8 @@ struct unwind_object *unwind_object_file(struct kunwind_unwinder *unwinder, cons
 void unwind_objects_sweep(struct kunwind_unwinder *unwinder);	/* frees those without uses */
 bool unwind_image_parse(u64 at, struct kunwind_elf *elf, u64 *build_id_at);
 bool unwind_by_fde_init(struct unwind_by_fde *by, const struct kunwind_elf *elf, u64 bias);
+/* A kunwind_read_fn. @file: points to a descriptor. */
+int unwind_file_read(void *file, u64 off, void *buf, size_t len);
 
 /* tables.c */
 void unwind_tables_build(struct kunwind_unwinder *unwinder, bool all);

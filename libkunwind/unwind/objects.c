@@ -26,6 +26,20 @@ struct loaded_image {
 	pid_t pid;
 };
 
+/* Returns the address of the segment's bytes from offset @off of the file on, or 0. */
+static u64 offset_address(const struct kunwind_elf *elf, u64 bias, u64 off, u64 len)
+{
+	u32 i;
+
+	for (i = 0; i < elf->nr_loads; i++) {
+		const struct kunwind_elf_load *load = &elf->load[i];
+
+		if (off >= load->offset && len <= load->filesz && off - load->offset <= load->filesz - len)
+			return bias + load->vaddr + (off - load->offset);
+	}
+	return 0;
+}
+
 /* Where the bytes at offset @off of the file are. Before its segment is known: beside the header. */
 static u64 image_address(const struct loaded_image *image, u64 off, size_t len)
 {
@@ -36,11 +50,7 @@ static u64 image_address(const struct loaded_image *image, u64 off, size_t len)
 	for (i = 0; i < elf->nr_loads; i++)
 		if (!elf->load[i].offset)
 			bias = image->at - elf->load[i].vaddr;
-	for (i = 0; i < elf->nr_loads; i++)
-		if (off >= elf->load[i].offset && len <= elf->load[i].filesz &&
-		    off - elf->load[i].offset <= elf->load[i].filesz - len)
-			return bias + elf->load[i].vaddr + (off - elf->load[i].offset);
-	return image->at + off;
+	return offset_address(elf, bias, off, len) ?: image->at + off;
 }
 
 static int image_read(void *file, u64 off, void *buf, size_t len)
@@ -70,20 +80,6 @@ bool unwind_image_parse(u64 at, struct kunwind_elf *elf, u64 *build_id_at)
 	err = kunwind_elf_parse(image_read, &image, MOST_SIZE, elf);
 	*build_id_at = elf->build_id_len ? image.build_id_at : 0;
 	return !elf->i386 && elf->nr_loads && (!err || err == KUNWIND_E_NO_CFI);
-}
-
-/* Returns the address of the segment's bytes from offset @off of the file on, or 0. */
-static u64 offset_address(const struct kunwind_elf *elf, u64 bias, u64 off, u64 len)
-{
-	u32 i;
-
-	for (i = 0; i < elf->nr_loads; i++) {
-		const struct kunwind_elf_load *load = &elf->load[i];
-
-		if (off >= load->offset && len <= load->filesz && off - load->offset <= load->filesz - len)
-			return bias + load->vaddr + (off - load->offset);
-	}
-	return 0;
 }
 
 bool unwind_by_fde_init(struct unwind_by_fde *by, const struct kunwind_elf *elf, u64 bias)
@@ -129,7 +125,7 @@ static struct unwind_object *add(struct kunwind_unwinder *unwinder, const char *
 	return object;
 }
 
-static int file_read(void *file, u64 off, void *buf, size_t len)
+int unwind_file_read(void *file, u64 off, void *buf, size_t len)
 {
 	return pread(*(int *)file, buf, len, off) == (ssize_t)len ? 0 : -1;
 }
@@ -145,7 +141,7 @@ static bool file_has_cfi(const char *path)
 	if (fd < 0)
 		return false;
 	has = !fstat(fd, &st) && S_ISREG(st.st_mode) &&
-	      !kunwind_elf_parse(file_read, &fd, st.st_size, &elf) && elf.eh_size;
+	      !kunwind_elf_parse(unwind_file_read, &fd, st.st_size, &elf) && elf.eh_size;
 	close(fd);
 	return has;
 }
@@ -202,7 +198,7 @@ struct unwind_object *unwind_object_file(struct kunwind_unwinder *unwinder, cons
 	object->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (object->fd < 0)
 		return object;
-	err = kunwind_elf_parse(file_read, &object->fd, st.st_size, &object->elf);
+	err = kunwind_elf_parse(unwind_file_read, &object->fd, st.st_size, &object->elf);
 	if (err && err != KUNWIND_E_NO_CFI)
 		memset(&object->elf, 0, sizeof(object->elf));
 	return object;

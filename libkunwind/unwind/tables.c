@@ -21,11 +21,6 @@ static bool stopped(void *data)
 	return READ_ONCE(((struct kunwind_unwinder *)data)->stop);
 }
 
-static int file_read(void *file, u64 off, void *buf, size_t len)
-{
-	return pread(*(int *)file, buf, len, off) == (ssize_t)len ? 0 : -1;
-}
-
 /* Whether the file @b has the same segments and build-id as the image in memory, @a. */
 static bool same_file(const struct kunwind_elf *a, const struct kunwind_elf *b)
 {
@@ -50,32 +45,32 @@ static struct kunwind_table *table_of(struct kunwind_unwinder *unwinder, struct 
 }
 
 static struct kunwind_table *from_file(struct kunwind_unwinder *unwinder, int fd,
-				       const struct kunwind_elf *loaded, size_t limit,
-				       struct kunwind_elf *elf)
+				       const struct kunwind_elf *loaded, size_t limit)
 {
 	struct kunwind_code_gaps *gaps = NULL;
 	enum kunwind_build_error err;
+	struct kunwind_elf elf;
 	struct stat st;
 	u8 *data;
 
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) ||
-	    kunwind_unwind_info_find(file_read, &fd, st.st_size, elf) ||
-	    (loaded && !same_file(loaded, elf)) || elf->eh_size > limit || elf->debug_size > limit)
+	    kunwind_unwind_info_find(unwind_file_read, &fd, st.st_size, &elf) ||
+	    (loaded && !same_file(loaded, &elf)) || elf.eh_size > limit || elf.debug_size > limit)
 		return NULL;
-	data = malloc(elf->eh_size + elf->debug_size + 1);
+	data = malloc(elf.eh_size + elf.debug_size + 1);
 	if (!data)
 		return NULL;
-	err = kunwind_unwind_info_read(file_read, &fd, elf, data);
+	err = kunwind_unwind_info_read(unwind_file_read, &fd, &elf, data);
 	if (!err)
-		err = kunwind_unwind_info_read_code(file_read, &fd, elf, data, NULL, stopped,
+		err = kunwind_unwind_info_read_code(unwind_file_read, &fd, &elf, data, NULL, stopped,
 						    unwinder, &gaps);
 	if (!err)
-		err = kunwind_unwind_info_add_rows(elf, gaps, NULL, stopped, unwinder, &data);
+		err = kunwind_unwind_info_add_rows(&elf, gaps, NULL, stopped, unwinder, &data);
 	if (err) {
 		free(data);
 		return NULL;
 	}
-	return table_of(unwinder, elf, data, 0, limit);
+	return table_of(unwinder, &elf, data, 0, limit);
 }
 
 /* The .eh_frame of the image. @keep: the vDSO's table follows all registers (builder.c). */
@@ -103,18 +98,13 @@ static struct kunwind_table *build(struct kunwind_unwinder *unwinder, struct unw
 				   size_t limit)
 {
 	struct kunwind_table *table = NULL;
-	struct kunwind_elf elf;
 	int fd;
 
-	if (!object->own) {
-		if (object->fd < 0)
-			return NULL;
-		table = from_file(unwinder, object->fd, NULL, limit, &elf);
-		return table;
-	}
+	if (!object->own)
+		return object->fd < 0 ? NULL : from_file(unwinder, object->fd, NULL, limit);
 	fd = object->path ? open(object->path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) : -1;
 	if (fd >= 0) {
-		table = from_file(unwinder, fd, &object->elf, limit, &elf);
+		table = from_file(unwinder, fd, &object->elf, limit);
 		close(fd);
 	}
 	return table ?: from_image(unwinder, object, object->path ? 0 : KUNWIND_SAVED_REGS, limit);

@@ -58,6 +58,14 @@ static void begin(struct unwind_walk *walk, struct kunwind_unwinder *unwinder, u
 	walk->missing = false;
 }
 
+/* The same, on a stack of this thread. */
+static void begin_own(struct unwind_walk *walk, struct kunwind_unwinder *unwinder, u64 addr)
+{
+	begin(walk, unwinder, addr);
+	walk->core.mem.fs = (u64)__builtin_thread_pointer();
+	walk->stack_sp = walk->core.regs.r[KUNWIND_RSP];
+}
+
 /* The registers of the signal frame, in the order of the kernel's struct sigcontext. */
 UNWIND_EXPORT void kunwind_walk_begin_ucontext(struct kunwind_stack_walk *memory,
 					       struct kunwind_unwinder *unwinder,
@@ -74,9 +82,7 @@ UNWIND_EXPORT void kunwind_walk_begin_ucontext(struct kunwind_stack_walk *memory
 	for (i = 0; i < KUNWIND_NR_REGS; i++)
 		walk->core.regs.r[i] = context->uc_mcontext.gregs[number[i]];
 	walk->core.regs.valid = KUNWIND_ALL_REGS;
-	begin(walk, unwinder, walk->core.regs.r[KUNWIND_RA]);
-	walk->core.mem.fs = (u64)__builtin_thread_pointer();
-	walk->stack_sp = walk->core.regs.r[KUNWIND_RSP];
+	begin_own(walk, unwinder, walk->core.regs.r[KUNWIND_RA]);
 }
 
 _Static_assert(offsetof(struct unwind_walk, core.regs.r) == UNWIND_REGS_AT, "begin_here.h is wrong");
@@ -89,9 +95,7 @@ void unwind_begin_here(struct kunwind_stack_walk *memory, struct kunwind_unwinde
 
 	walk->core.regs.valid = KUNWIND_SAVED_REGS | KUNWIND_REG(KUNWIND_RBP) |
 				KUNWIND_REG(KUNWIND_RSP) | KUNWIND_REG(KUNWIND_RA);
-	begin(walk, unwinder, walk->core.regs.r[KUNWIND_RA] - 1);
-	walk->core.mem.fs = (u64)__builtin_thread_pointer();
-	walk->stack_sp = walk->core.regs.r[KUNWIND_RSP];
+	begin_own(walk, unwinder, walk->core.regs.r[KUNWIND_RA] - 1);
 }
 
 UNWIND_EXPORT int kunwind_walk_begin_regs(struct kunwind_stack_walk *memory,
