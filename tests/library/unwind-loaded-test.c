@@ -166,14 +166,6 @@ static void test_meanwhile(void)
 
 int main(void)
 {
-	static const struct {
-		unsigned int flags;
-		const char *kind;
-	} kinds[] = {
-		{ 0, "single FDEs" },
-		{ KUNWIND_UNWINDER_TABLES, "tables" },
-		{ KUNWIND_UNWINDER_THREAD, "tables of a thread" },
-	};
 	unsigned int i;
 
 	setvbuf(stdout, NULL, _IONBF, 0);
@@ -183,9 +175,9 @@ int main(void)
 		return 0;
 	}
 	for (i = 0; i < 3; i++) {
-		kind = kinds[i].kind;
-		unwinder = kunwind_unwinder_new(kinds[i].flags, 0);
-		test_known(kinds[i].flags);
+		kind = unwinders[i].kind;
+		unwinder = kunwind_unwinder_new(unwinders[i].flags, 0);
+		test_known(unwinders[i].flags);
 		test_plugins();
 		test_meanwhile();
 		kunwind_unwinder_free(unwinder);

@@ -230,20 +230,12 @@ static void test_threads(void)
 
 int main(void)
 {
-	static const struct {
-		unsigned int flags;
-		const char *kind;
-	} kinds[] = {
-		{ 0, "single FDEs" },
-		{ KUNWIND_UNWINDER_TABLES, "tables" },
-		{ KUNWIND_UNWINDER_THREAD, "tables of a thread" },
-	};
 	unsigned int i;
 
 	setvbuf(stdout, NULL, _IONBF, 0);
 	for (i = 0; i < 3; i++) {
-		kind = kinds[i].kind;
-		unwinder = kunwind_unwinder_new(kinds[i].flags, 0);
+		kind = unwinders[i].kind;
+		unwinder = kunwind_unwinder_new(unwinders[i].flags, 0);
 		if (!tap_ok(unwinder, "%s: kunwind_unwinder_new()", kind))
 			return tap_done();
 		test_here();

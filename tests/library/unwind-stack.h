@@ -15,6 +15,16 @@
 
 #define STACK_MOST	4000
 
+/* How an unwinder finds rules. */
+static const struct {
+	unsigned int flags;
+	const char *kind;
+} unwinders[] __attribute__((__unused__)) = {
+	{ 0, "single FDEs" },
+	{ KUNWIND_UNWINDER_TABLES, "tables" },
+	{ KUNWIND_UNWINDER_THREAD, "tables of a thread" },
+};
+
 static __thread uint64_t stack_true[STACK_MOST];	/* return addresses, the outermost first */
 static __thread int stack_depth;
 static uint64_t stack_seen[STACK_MOST + 100];
