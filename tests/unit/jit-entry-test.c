@@ -162,6 +162,11 @@ static const struct nocfi_case cases[] = {
 	    { ENTRY + 23, ENDS, 0 } },
 	  { { 7, ENTRY + 23 }, { 28, RET_F } }, .no_guess = true,
 	  .found = { LEAF, ENTRY + 23, RET_F }, .trust = { REGS, CODE, CODE }, .reason = KUNWIND_NO_TABLE },
+	{ "and: other code of the JIT calls in the same frame", LEAF, 0,
+	  { { ENTRY, "48 81 ec 80 00 00 00 48 83 e4 c0", 0 }, POPS, TO_FRAME,
+	    { LIB + 0x200, NULL, F }, { F, "53 5b ff e0", 0 }, { FRAME, ENDS, 0 } },
+	  { { 7, FRAME }, { 28, RET_F } }, .no_guess = true,
+	  .found = { LEAF, FRAME, RET_F }, .trust = { REGS, CODE, CODE }, .reason = KUNWIND_NO_TABLE },
 	{ "and: the called function does not jump through a register", LEAF, 0,
 	  { { ENTRY, "48 81 ec 80 00 00 00 48 83 e4 c0 ff 15 00 00 00 00", 0 }, POPS,
 	    { ENTRY + 18, NULL, LEAF }, { LIB + 0x200, NULL, F }, { F, "53 5b c3", 0 },
@@ -216,7 +221,7 @@ static s32 saved_rbp(const char *hex)
 
 static void test_method(void)
 {
-	tap_ok(decided[KUNWIND_BY_JIT_ENTRY] == 11, "the method has decided eleven cases");
+	tap_ok(decided[KUNWIND_BY_JIT_ENTRY] == 12, "the method has decided twelve cases");
 	tap_ok(saved_rbp("50 55 53 ff e0") == 16, "a routine saves rbp with its second push");
 	tap_ok(saved_rbp("48 83 ec 18 48 89 6c 24 08 ff e0") == 16, "a routine stores rbp");
 	tap_ok(saved_rbp("31 ed 50 55 53 ff e0") == KUNWIND_CODE_RBP_LOST,

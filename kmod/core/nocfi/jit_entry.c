@@ -39,16 +39,19 @@
  * say how far rsp is below the return address. So this method looks on the stack for
  * a word that follows a call through a pointer in memory, in a file; the instructions to
  * which the pointer leads must give exactly the frame's rsp.
- * If the routine that aligns rsp is shortly before the frame's address, the word is in
- * the few places that the alignment leaves. It must follow a call of a file's function
- * that jumps through a register with nothing on its stack, and only one word may do so.
+ * Erlang's code runs on the stack of its process. When it calls C, it sets rsp to the
+ * place where the routine has left it. So all its calls of C are in the same frame of
+ * the machine's stack. If the JIT's code begins with a routine that aligns rsp, and the
+ * frame's rsp is aligned, the word is in the few places that the alignment leaves. It must
+ * follow a call of a file's function that jumps through a register with nothing on its
+ * stack, and only one word may do so.
  *
  * A word that an earlier call has left does not fit: each call of the routine with
  * the same rsp overwrites the word before, and with another rsp the distance differs.
  * If the frame's code has moved rsp, nothing is found.
  *
  * Bounds: MOST_WORDS words of the stack, MOST_INSNS instructions for each word that
- * follows such a call; MOST_BEFORE words of code, and MOST_TAIL_INSNS instructions for
+ * follows such a call; MOST_BEFORE bytes of code, and MOST_TAIL_INSNS instructions for
  * each of eight words; the budget pays. Any context, NMI included.
  */
 #include "../walk/mem.h"
@@ -60,7 +63,8 @@
 #include "pointer_call.h"
 
 #define MOST_WORDS	512
-#define MOST_BEFORE	64		/* words */
+#define MOST_BEFORE	(32U << 10)	/* bytes of code, from the start of the range */
+#define COST_OF_CHUNK	2		/* in units of the budget */
 #define MOST_TAIL_INSNS	64
 #define MOST_INSNS	32
 #define MOST_ALIGN	64
@@ -130,29 +134,31 @@ static bool kunwind_walk_attr fits(const struct made *made, u64 slot, u64 sp)
 }
 
 /*
- * Looks back from @ip for the routine that makes the frame with an alignment:
- * sub $n, %rsp; and $-64, %rsp.
+ * Looks for the routine that makes frames with an alignment: sub $n, %rsp; and $-64, %rsp.
+ * Erlang's is among the first code of the JIT, and its entry is at a multiple of 8.
  */
-static bool kunwind_walk_attr find_aligning(struct kunwind_mem *mem, u64 ip, struct made *made)
+static bool kunwind_walk_attr find_aligning(struct kunwind_mem *mem, const struct kunwind_range *range,
+					    struct made *made)
 {
-	u64 word, after = 0;
-	u32 i, n;
+	u64 words[KUNWIND_CHUNK], at, word = 0;
+	u32 n, i;
 
-	for (i = 0; i < MOST_BEFORE; i++) {
-		if (!kunwind_read_word(mem, ip - 8 * (i + 1), &word))
+	for (at = range->start; at - range->start < MOST_BEFORE; at += 8 * n) {
+		if (!kunwind_pay(mem, COST_OF_CHUNK))
 			return false;
-		/* Each place at which the seven bytes of sub may begin: in this word. */
-		for (n = 8; n-- > 0;) {
-			const u64 low = word >> 8 * n | (n ? after << (64 - 8 * n) : 0);
-			const u64 high = after >> 8 * n;
+		n = kunwind_read_words(mem, at, words, KUNWIND_CHUNK);
+		if (!n)
+			return false;
+		for (i = 0; i < n; i++) {
+			const u64 before = word;
 
-			if ((low & 0xffffff) != 0xec8148 || low >> 56 != 0x48 ||
-			    (high & 0xffffff) != 0xc0e483)
+			word = words[i];
+			if ((before & 0xffffff) != 0xec8148 || before >> 56 != 0x48 ||
+			    (word & 0xffffff) != 0xc0e483)
 				continue;
-			*made = (struct made){ .before = (s32)(low >> 24), .align = 64 };
+			*made = (struct made){ .before = (s32)(before >> 24), .align = MOST_ALIGN };
 			return made->before > 0;
 		}
-		after = word;
 	}
 	return false;
 }
@@ -181,8 +187,7 @@ static bool kunwind_walk_attr entered_aligned(struct kunwind_walk *walk,
 
 	for (i = 0; i < made->align / 8; i++) {
 		slot = frame->sp + made->before + 8 * i;
-		if (!fits(made, slot, frame->sp) || !kunwind_read_word(&walk->mem, slot, &ra) ||
-		    !calls_jumper(walk, ra))
+		if (!kunwind_read_word(&walk->mem, slot, &ra) || !calls_jumper(walk, ra))
 			continue;
 		found++;
 		c->slot = slot;
@@ -201,7 +206,8 @@ bool kunwind_walk_attr kunwind_jit_entered(struct kunwind_walk *walk,
 	struct made made;
 	u32 n, i;
 
-	if (find_aligning(&walk->mem, frame->ip, &made) && entered_aligned(walk, frame, &made, c))
+	if (!(frame->sp & (MOST_ALIGN - 1)) && find_aligning(&walk->mem, frame->range, &made) &&
+	    entered_aligned(walk, frame, &made, c))
 		return true;
 	for (at = frame->sp; at < end; at += 8 * n) {
 		if (!kunwind_pay(&walk->mem, 1 + KUNWIND_CHUNK / 2))
