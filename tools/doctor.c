@@ -250,9 +250,9 @@ int kunwind_cmd_doctor(int argc, char **argv)
 	int i;
 
 	for (i = 1; i < argc; i++) {
-		if (!strcmp(argv[i], "--tsv")) {
+		if (kunwind_tool_is(argv[i], "--tsv")) {
 			format = DOCTOR_TSV;
-		} else if (!strcmp(argv[i], "--json")) {
+		} else if (kunwind_tool_is(argv[i], "--json")) {
 			format = DOCTOR_JSON;
 		} else {
 			kunwind_tool_error("unknown argument %s", argv[i]);

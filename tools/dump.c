@@ -361,9 +361,9 @@ int kunwind_cmd_dump(int argc, char **argv)
 	int i, fd, status;
 
 	for (i = 1; i < argc; i++) {
-		if (!strcmp(argv[i], "--tsv")) {
+		if (kunwind_tool_is(argv[i], "--tsv")) {
 			dump.format = TSV;
-		} else if (!strcmp(argv[i], "--json")) {
+		} else if (kunwind_tool_is(argv[i], "--json")) {
 			dump.format = JSON;
 		} else if (!strcmp(argv[i], "--saved")) {
 			keep = KUNWIND_SAVED_REGS | KUNWIND_I386_SAVED;

@@ -9,10 +9,12 @@
  */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <kunwind.h>
 
 #include "near.h"
+#include "pager.h"
 #include "tool.h"
 
 static const struct command {
@@ -28,8 +30,8 @@ static const struct command {
 	  "registration lasts across execve(2).\n"
 	  "With perf: kunwind run -- perf record -g COMMAND, which does not sample kunwind.\n"
 	  "\n"
-	  "  --children     register child processes, too (default)\n"
-	  "  --no-children  register no child processes\n"
+	  "  -c, --children     register child processes, too (default)\n"
+	  "      --no-children  register no child processes\n"
 	  "\n"
 	  "Exit status: COMMAND's; 125 when kunwind itself failed (no module, wrong\n"
 	  "usage), 126 when COMMAND cannot be run, 127 when it is not found.\n" },
@@ -37,17 +39,16 @@ static const struct command {
 	  "register running processes",
 	  "Needs the right to ptrace each PID. Registering again is no error.\n"
 	  "\n"
-	  "  --children     also register processes that they fork from now on\n"
-	  "  --no-children  register no child processes (default)\n"
-	  "\n"
-	  "  --json         a list with an object for each PID, see kunwind-json(5)\n"
+	  "  -c, --children     also register processes that they fork from now on\n"
+	  "      --no-children  register no child processes (default)\n"
+	  "  -j, --json         a list with an object for each PID, see kunwind-json(5)\n"
 	  "\n"
 	  "Prints, for each: PID, executable mappings, mappings with a table (tab-separated).\n" },
 	{ "unregister", kunwind_cmd_unregister, "[--json] [--] PID...",
 	  "leave processes to the kernel's own stack walk again",
 	  "Needs the right to ptrace each PID.\n"
 	  "\n"
-	  "  --json  a list with an object for each PID, see kunwind-json(5)\n" },
+	  "  -j, --json  a list with an object for each PID, see kunwind-json(5)\n" },
 	{ "system-wide", kunwind_cmd_system_wide, "[--json] [on|off]",
 	  "register every process, running or to come",
 	  "Needs root (CAP_SYS_ADMIN). Without an argument: prints on or off.\n"
@@ -57,11 +58,11 @@ static const struct command {
 	  "       map is locked is registered later\n"
 	  "  off  ends this. Processes of \"run\" and \"register\" stay registered\n"
 	  "\n"
-	  "  --json  print an object with the new state, see kunwind-json(5)\n" },
+	  "  -j, --json  print an object with the new state, see kunwind-json(5)\n" },
 	{ "status", kunwind_cmd_status, "[--tsv|--json]",
 	  "processes, objects, memory, stacks by reason, hooks",
-	  "  --tsv   the module's own lines: kind, then fields (see kunwind(1))\n"
-	  "  --json  one object, see kunwind-json(5)\n"
+	  "  -t, --tsv   the module's own lines: kind, then fields (see kunwind(1))\n"
+	  "  -j, --json  one object, see kunwind-json(5)\n"
 	  "\n"
 	  "Processes and objects of other users are shown to root only.\n" },
 	{ "doctor", kunwind_cmd_doctor, "[--tsv|--json]",
@@ -69,27 +70,27 @@ static const struct command {
 	  "One line for each requirement: ok, FAIL with its fix, or a note.\n"
 	  "Exit status: 0 when nothing fails, else 1.\n"
 	  "\n"
-	  "  --tsv   state, requirement, finding, fix\n"
-	  "  --json  a list of objects with these, see kunwind-json(5)\n" },
+	  "  -t, --tsv   state, requirement, finding, fix\n"
+	  "  -j, --json  a list of objects with these, see kunwind-json(5)\n" },
 	{ "record", kunwind_cmd_record, "[OPTION]... [-p PID]... [[--] COMMAND [ARGUMENT]...]",
 	  "record a trace of COMMAND or of running processes", NULL },
 	{ "snapshot", kunwind_cmd_snapshot, "[OPTION]... [RECORDER]",
 	  "write what a flight recorder (record --flight) holds", NULL },
 	{ "profile", kunwind_cmd_record, "[OPTION]... [-p PID]... [[--] COMMAND [ARGUMENT]...]",
 	  "sample what CPUs execute: COMMAND, running processes or all", NULL },
-	{ "report", kunwind_cmd_analyze, "[OPTION]... TRACE...",
+	{ "report", kunwind_cmd_analyze, "[OPTION]... [TRACE]...",
 	  "sum up a trace by system call and function", NULL },
-	{ "waits", kunwind_cmd_analyze, "[OPTION]... TRACE...",
+	{ "waits", kunwind_cmd_analyze, "[OPTION]... [TRACE]...",
 	  "explain times off the CPU: causes, wakers, locks and their holders", NULL },
-	{ "flamegraph", kunwind_cmd_analyze, "[OPTION]... -o FILE.html TRACE...",
+	{ "flamegraph", kunwind_cmd_analyze, "[OPTION]... -o FILE.html [TRACE]...",
 	  "draw a trace as a flame graph", NULL },
-	{ "export", kunwind_cmd_analyze, "FORMAT [OPTION]... TRACE...",
+	{ "export", kunwind_cmd_analyze, "FORMAT [OPTION]... [TRACE]...",
 	  "write a trace as folded stacks, for speedscope, Perfetto, Trace Compass ...", NULL },
-	{ "show", kunwind_cmd_show, "[OPTION]... TRACE...",
+	{ "show", kunwind_cmd_show, "[OPTION]... [TRACE]...",
 	  "print a trace's events with named call stacks", NULL },
 	{ "crashes", kunwind_cmd_crashes, "[OPTION]... [TRACE...]",
 	  "print each signal that kills a process, with its call stack", NULL },
-	{ "symbolize", kunwind_cmd_symbolize, "[OPTION]... TRACE...|-p PID|-m FILE",
+	{ "symbolize", kunwind_cmd_symbolize, "[OPTION]... [TRACE]...|-p PID|-m FILE",
 	  "name the addresses in the output of other tools", NULL },
 	{ "dump", kunwind_cmd_dump, "[--tsv|--json] [--saved] ELF",
 	  "print the unwind table that the kernel would use",
@@ -103,9 +104,9 @@ static const struct command {
 	  "  -            no CFI for these addresses\n"
 	  "A fifth column has what else a row says: \"signal\", rules of more registers.\n"
 	  "\n"
-	  "  --tsv    separated by tabs, without the heading\n"
-	  "  --json   one object, see kunwind-json(5)\n"
-	  "  --saved  with the rules of rbx and r12 to r15\n" },
+	  "  -t, --tsv    separated by tabs, without the heading\n"
+	  "  -j, --json   one object, see kunwind-json(5)\n"
+	  "      --saved  with the rules of rbx and r12 to r15\n" },
 };
 #define NR_COMMANDS	(sizeof(commands) / sizeof(commands[0]))
 
@@ -127,7 +128,11 @@ static void print_overview(FILE *out)
 	for (i = 0; i < NR_COMMANDS; i++)
 		fprintf(out, "  %-11s %s\n", commands[i].name, commands[i].summary);
 	fputs("\nkunwind COMMAND --help tells more, as does the manual page kunwind(1).\n"
-	      "  --help, --version\n\n"
+	      "Each command takes --help and --version, and if it runs no program of yours:\n"
+	      "  --color=WHEN  colours: auto (default: on a terminal, unless NO_COLOR is set),\n"
+	      "                always or never\n"
+	      "  --no-pager    report, waits, show and dump: no pager on a terminal (KUNWIND_PAGER,\n"
+	      "                PAGER, or less)\n\n"
 	      "Exit status of a command: 0; 1 after an error, or if nothing was found; 2 after wrong\n"
 	      "usage. \"run\", \"record\" and \"profile\": that of the program, or 125.\n", out);
 }
@@ -189,6 +194,41 @@ static bool wants(int argc, char **argv, bool (*asks)(const char *argument), boo
 	return false;
 }
 
+/* Returns whether the command prints as much as a pager is good for. */
+static bool is_long(const struct command *command)
+{
+	return !strcmp(command->name, "report") || !strcmp(command->name, "waits") ||
+	       command->run == kunwind_cmd_show || command->run == kunwind_cmd_dump;
+}
+
+/*
+ * Takes the options --color and --no-pager, which all commands have, out of the arguments.
+ * Returns false after a message.
+ */
+static bool take_common(int *argc, char **argv, bool *pager)
+{
+	int i, nr = 1;
+
+	for (i = 1; i < *argc && strcmp(argv[i], "--"); i++) {
+		const char *when = argv[i] + strlen("--color=");
+
+		if (!strcmp(argv[i], "--no-pager")) {
+			*pager = false;
+		} else if (strncmp(argv[i], "--color=", strlen("--color="))) {
+			argv[nr++] = argv[i];
+		} else if (strcmp(when, "auto") && strcmp(when, "always") && strcmp(when, "never")) {
+			kunwind_tool_error("--color takes auto, always or never, not: %s", when);
+			return false;
+		} else {
+			setenv("KUNWIND_COLOR", when, 1);
+		}
+	}
+	while (i <= *argc)
+		argv[nr++] = argv[i++];
+	*argc = nr - 1;
+	return true;
+}
+
 static int print_version(void)
 {
 	printf("kunwind %s (ABI %d)\n", KUNWIND_VERSION, KUNWIND_ABI_VERSION);
@@ -199,6 +239,8 @@ int main(int argc, char **argv)
 {
 	const struct command *command;
 	char *help[] = { NULL, (char *)"--help", NULL };
+	bool pager = true;
+	int status;
 
 	if (argc < 2) {
 		print_overview(stderr);
@@ -231,8 +273,15 @@ int main(int argc, char **argv)
 		print_help(running);
 		return kunwind_tool_finish(TOOL_OK);
 	}
+	if (!runs_program(running) && !take_common(&argc, argv, &pager))
+		return kunwind_tool_usage(TOOL_USAGE);
 	/* If the parent ignored SIGCHLD, waitpid(2) would report no child. "run" keeps it. */
 	if (running->run != kunwind_cmd_run)
 		signal(SIGCHLD, SIG_DFL);
+	if (pager && is_long(running) && !wants(argc, argv, is_help, true)) {
+		status = kunwind_pager();
+		if (status >= 0)
+			return status;
+	}
 	return kunwind_tool_finish(running->run(argc - 1, argv + 1));
 }

@@ -113,7 +113,7 @@ int kunwind_cmd_unregister(int argc, char **argv)
 	struct action action = { .run = unregister_pid };
 	int i = 1;
 
-	if (i < argc && !strcmp(argv[i], "--json")) {
+	if (i < argc && kunwind_tool_is(argv[i], "--json")) {
 		action.json = true;
 		i++;
 	}

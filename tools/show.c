@@ -40,12 +40,12 @@ struct show {
 };
 
 static const char usage[] =
-	"Usage: kunwind show [OPTION]... TRACE...\n"
+	"Usage: kunwind show [OPTION]... [TRACE]...\n"
 	"\n"
 	"Prints the events of LTTng traces, each with its call stack: innermost function\n"
 	"first, with the object that it is in. Kernel functions come first if the trace has\n"
 	"them (kunwind record -k). TRACE is a directory that holds\n"
-	"a trace, or one above several.\n"
+	"a trace, or one above several; default: the last recording.\n"
 	"\n"
 	"  -e, --event PATTERN  only system calls and events whose name matches (as file names\n"
 	"                       in a shell do)\n"
@@ -56,13 +56,14 @@ static const char usage[] =
 	"      --from TIME      only events from TIME on, and before the other TIME: seconds\n"
 	"      --to TIME        from the trace's beginning, or HH:MM:SS as it is printed\n"
 	"  -n, --limit N        stop after N events\n"
-	"  -s, --summary        only count: events, stacks, frames, share of complete stacks\n"
-	"  -a, --all            kunwind's own events (mappings, forks ...) too\n"
+	"      --summary        only count: events, stacks, frames, share of complete stacks\n"
+	"      --own            kunwind's own events (mappings, forks ...) too\n"
 	"      --no-symbols     addresses only; reads the trace once\n"
 	"      --no-lines       no inlined functions and source lines: less to read\n"
 	"      --no-kernel      no kernel stacks\n"
 	"      --debug-dir DIR  objects and debug files below DIR too, by build-id; may be repeated\n"
 	"      --no-local       only those and debuginfod, not this host's own files\n"
+	"  -q, --quiet          no progress on the terminal\n"
 	"      --progress       a line on standard error every ten seconds, also in a log\n"
 	"  -t, --tsv            tab-separated lines, see below\n"
 	"  -j, --json           an object on a line for each event: kunwind-json(5)\n"
@@ -428,7 +429,8 @@ static bool run(struct show *show, char *const *paths, int nr)
 
 	if (!kunwind_reading_open(&show->reading, paths, nr, show->symbols, &show->options))
 		return false;
-	show->reading.quiet = isatty(STDOUT_FILENO) && !show->summary && !show->options.progress;
+	show->reading.quiet = show->options.quiet ||
+			      (isatty(STDOUT_FILENO) && !show->summary && !show->options.progress);
 	ok = kunwind_reading_events(&show->reading, handle, show, &show->lost);
 	if (ok && show->summary)
 		print_summary(show);
@@ -454,13 +456,14 @@ static int parse(struct show *show, int argc, char **argv)
 		{ "json", no_argument, NULL, 'j' },
 		{ "limit", required_argument, NULL, 'n' },
 		{ "no-symbols", no_argument, NULL, 'N' },
-		{ "summary", no_argument, NULL, 's' },
+		{ "own", no_argument, NULL, 'a' },
+		{ "summary", no_argument, NULL, 'S' },
 		{ "tsv", no_argument, NULL, 't' },
 		{ NULL, 0, NULL, 0 },
 	};
 	int c;
 
-	while ((c = getopt_long(argc, argv, KUNWIND_SHORT_OPTIONS "jn:st", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, KUNWIND_SHORT_OPTIONS "jn:t", options, NULL)) != -1) {
 		switch (c) {
 		case 'h':
 			fputs(usage, stdout);
@@ -477,7 +480,7 @@ static int parse(struct show *show, int argc, char **argv)
 		case 'N':
 			show->symbols = false;
 			break;
-		case 's':
+		case 'S':
 			show->summary = true;
 			break;
 		case 't':
@@ -488,10 +491,7 @@ static int parse(struct show *show, int argc, char **argv)
 				return -1;
 		}
 	}
-	if (optind < argc)
-		return 0;
-	kunwind_tool_error("no trace given: name a directory that kunwind record has written");
-	return -1;
+	return kunwind_options_traces(&show->options, argv + optind, argc - optind) ? 0 : -1;
 }
 
 int kunwind_cmd_show(int argc, char **argv)
@@ -508,7 +508,7 @@ int kunwind_cmd_show(int argc, char **argv)
 	}
 	if (parsed > 0)
 		return kunwind_tool_finish(TOOL_OK);
-	ok = run(&show, argv + optind, argc - optind);
+	ok = run(&show, show.options.traces, show.options.nr_traces);
 	kunwind_reading_close(&show.reading);
 	kunwind_empty_free(&show.empty);
 	kunwind_options_exit(&show.options);

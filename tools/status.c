@@ -330,9 +330,9 @@ int kunwind_cmd_status(int argc, char **argv)
 	int i, err;
 
 	for (i = 1; i < argc; i++) {
-		if (!strcmp(argv[i], "--tsv")) {
+		if (kunwind_tool_is(argv[i], "--tsv")) {
 			print = print_tsv;
-		} else if (!strcmp(argv[i], "--json")) {
+		} else if (kunwind_tool_is(argv[i], "--json")) {
 			print = print_json;
 		} else {
 			kunwind_tool_error("unknown argument %s", argv[i]);

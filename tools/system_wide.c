@@ -85,7 +85,7 @@ static int set_state(bool on)
 
 int kunwind_cmd_system_wide(int argc, char **argv)
 {
-	bool json = argc > 1 && !strcmp(argv[1], "--json");
+	bool json = argc > 1 && kunwind_tool_is(argv[1], "--json");
 	int i = 1 + json, status;
 	bool on = argc == i + 1 && !strcmp(argv[i], "on");
 

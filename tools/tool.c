@@ -87,11 +87,11 @@ int kunwind_tool_children(int argc, char **argv, unsigned int *flags, bool *json
 	for (i = 1; i < argc && argv[i][0] == '-'; i++) {
 		if (!strcmp(argv[i], "--"))
 			return i + 1;
-		if (!strcmp(argv[i], "--children")) {
+		if (kunwind_tool_is(argv[i], "--children")) {
 			*flags |= KUNWIND_REGISTER_CHILDREN;
 		} else if (!strcmp(argv[i], "--no-children")) {
 			*flags &= ~KUNWIND_REGISTER_CHILDREN;
-		} else if (json && !strcmp(argv[i], "--json")) {
+		} else if (json && kunwind_tool_is(argv[i], "--json")) {
 			*json = true;
 		} else {
 			kunwind_tool_error("unknown option %s", argv[i]);
@@ -99,6 +99,12 @@ int kunwind_tool_children(int argc, char **argv, unsigned int *flags, bool *json
 		}
 	}
 	return i;
+}
+
+bool kunwind_tool_is(const char *argument, const char *option)
+{
+	return !strcmp(argument, option) ||
+	       (argument[0] == '-' && argument[1] == option[2] && !argument[2]);
 }
 
 bool kunwind_tool_number(const char *text, uint64_t max, uint64_t *number)
@@ -160,9 +166,12 @@ int kunwind_tool_finish(int status)
 
 struct kunwind_colours kunwind_tool_colours(FILE *stream)
 {
-	const char *term = getenv("TERM");
+	const char *term = getenv("TERM"), *no = getenv("NO_COLOR"), *when = getenv("KUNWIND_COLOR");
+	bool wanted = isatty(fileno(stream)) && !(no && *no) && term && strcmp(term, "dumb") != 0;
 
-	if (!isatty(fileno(stream)) || getenv("NO_COLOR") || !term || !strcmp(term, "dumb"))
+	if (when && strcmp(when, "auto") != 0)
+		wanted = !strcmp(when, "always");
+	if (!wanted)
 		return (struct kunwind_colours){ "", "", "", "", "" };
 	return (struct kunwind_colours){ "\033[32m", "\033[1;31m", "\033[2m", "\033[1m", "\033[0m" };
 }

@@ -72,6 +72,9 @@ int kunwind_tool_children(int argc, char **argv, unsigned int *flags, bool *json
  */
 bool kunwind_tool_helper(const char *program, char *path, size_t size);
 
+/* Returns whether an argument is this long option, or the short one of its first letter. */
+bool kunwind_tool_is(const char *argument, const char *option);
+
 /* Reads decimal digits. Returns false if @text has others, or is above @max. */
 bool kunwind_tool_number(const char *text, uint64_t max, uint64_t *number);
 
@@ -120,8 +123,8 @@ void kunwind_tool_json_string(const char *text);
 void kunwind_tool_json_string_to(FILE *out, const char *text);
 
 /*
- * Returns the escape sequences for colours; all "" if @stream is no terminal or
- * NO_COLOR is set.
+ * Returns the escape sequences for colours; all "" if --color (KUNWIND_COLOR) says so, or if
+ * @stream is no terminal or NO_COLOR is not empty.
  */
 struct kunwind_colours {
 	const char *good, *bad, *dim, *bold, *plain;

@@ -27,7 +27,7 @@ work() { # NAME ROUNDS: the command
 
 work all "$rounds"
 kunwind record -q -e syscalls -o "$out/trace" -- "${command[@]}"
-kunwind show --all --tsv --no-symbols --event kunwind_map "$out/trace" |
+kunwind show --own --tsv --no-symbols --event kunwind_map "$out/trace" |
 	grep -o 'path = "/[^"]*"' | cut -d '"' -f 2 | sort -u |
 	while IFS= read -r path; do
 		mkdir -p "$out/originals${path%/*}"

@@ -173,7 +173,7 @@ def test_report(trace, program):
           re.search(r"^ *6\.000 us +5\.800 us +2 +100\.0 %% +100\.0 %% +0\.0 %%  recursive \(%s\)$" % re.escape(program), text, re.M), text)
     check("text: no colours in a pipe", "\033" not in text)
     check("text: --top says how many are left out", "... 4 more" in run("report", "--top", "1", trace).stdout)
-    terminal = subprocess.run(["script", "-qec", "TERM=xterm %s report %s" % (KUNWIND, trace), "/dev/null"],
+    terminal = subprocess.run(["script", "-qec", "TERM=xterm %s report --no-pager %s" % (KUNWIND, trace), "/dev/null"],
                               capture_output=True, text=True).stdout
     check("text: colours on a terminal", "\033[1mSystem calls" in terminal, terminal)
 
@@ -181,7 +181,7 @@ def test_report(trace, program):
 
 
 def folded(trace, weight):
-    done = run("export", "--folded", "--weight", weight, trace)
+    done = run("export", "folded", "--weight", weight, trace)
     return {line.rsplit(" ", 1)[0]: int(line.rsplit(" ", 1)[1]) for line in done.stdout.splitlines()}, done.stderr
 
 
@@ -215,9 +215,9 @@ def test_patterns(trace):
 
 
 def test_failures(trace, work):
-    done = run("export", "--folded", "-o", "/nonexistent/x", trace, status=1)
+    done = run("export", "folded", "-o", "/nonexistent/x", trace, status=1)
     check("export: no directory for the output: an error with its path", "/nonexistent/x" in done.stderr, done.stderr)
-    full = subprocess.run("%s export --folded %s >/dev/full" % (KUNWIND, trace), shell=True,
+    full = subprocess.run("%s export folded %s >/dev/full" % (KUNWIND, trace), shell=True,
                           capture_output=True, text=True)
     check("export: a full disk is an error", full.returncode == 1 and "cannot write" in full.stderr, full.stderr)
     page = os.path.join(work, "kept.html")
@@ -272,8 +272,8 @@ def test_namespaces(work, program, symbols, build_id):
 
 
 CONTEXTS = ("callstack_user", "pid", "tid", "procname")
-COMMANDS = (("report",), ("report", "--json"), ("export", "--folded"), ("export", "--speedscope"),
-            ("export", "--firefox"), ("export", "--perfetto"), ("export", "--pprof"), ("flamegraph", "-o", "-"),
+COMMANDS = (("report",), ("report", "--json"), ("export", "folded"), ("export", "speedscope"),
+            ("export", "firefox"), ("export", "perfetto"), ("export", "pprof"), ("flamegraph", "-o", "-"),
             ("show",), ("show", "--tsv"), ("show", "--json"))
 
 
@@ -288,7 +288,7 @@ def runs(what, directory, *options, analyzed=True, shown=True):
         wanted = 0 if (shown if command[0] == "show" else analyzed) else 1
         check("%s: kunwind %s: status %d" % (what, " ".join(command), wanted),
               done.returncode == wanted and (wanted == 0 or done.stderr), (done.returncode, done.stderr))
-        if done.returncode == 0 and done.stdout and command[-1] in ("--json", "--firefox", "--speedscope"):
+        if done.returncode == 0 and done.stdout and set(command) & {"--json", "firefox", "speedscope"}:
             check("%s: kunwind %s writes JSON" % (what, " ".join(command)),
                   [json.loads(line) for line in (done.stdout.splitlines() if command[0] == "show"
                                                  else [done.stdout])])
@@ -329,12 +329,12 @@ def test_contexts(work, symbols):
         os.rename(os.path.join(work, name), os.path.join(both, name))
     if shutil.which("protoc"):
         path = os.path.join(work, "both.pftrace")
-        run("export", "--perfetto", "-o", path, both)
+        run("export", "perfetto", "-o", path, both)
         same("perfetto: events without a thread are on a track of their own",
              sorted((str(event["thread"]), event["name"]) for event in perfetto.Reader(path).instants),
              [("(100, 100, 'app')", "block_rq_issue"), ("events of unknown threads", "block_rq_issue"),
               ("events of unknown threads", "read")])
-    threads = json.loads(run("export", "--firefox", both).stdout)["threads"]
+    threads = json.loads(run("export", "firefox", both).stdout)["threads"]
     same("firefox: events without a thread are in a thread of their own", sorted((t["name"], t["pid"], t["tid"]) for t in threads),
          [("?", "-1", -1), ("app", "100", 100)])
 
@@ -359,7 +359,7 @@ def test_helper(trace, work, program, build_id):
     for what, helper, wanted in (
             ("does not start", "/bin/false", "kunwind-symbolize-helper does not start (is kunwind installed completely?)"),
             ("dies of a file", lost, "%s: the parser died of this file" % program)):
-        for command in (*(c for c in COMMANDS if c[0] != "show"), ("waits",), ("export", "--ctf", "-o", os.path.join(work, "unnamed"))):
+        for command in (*(c for c in COMMANDS if c[0] != "show"), ("waits",), ("export", "ctf", "-o", os.path.join(work, "unnamed"))):
             done = subprocess.run([KUNWIND, *command, trace], capture_output=True, check=False,
                                   env={**os.environ, "KUNWIND_SYMBOLIZE_HELPER": helper})
             shutil.rmtree(os.path.join(work, "unnamed"), ignore_errors=True)
@@ -460,7 +460,7 @@ def test_offsets(work, program, symbols, build_id):
     same("stripped program: by default, its functions have one name", functions(trace), ["[bare]"])
     names = ["[bare+%#x]" % start for start in wanted]
     same("stripped program: --offsets names functions by their starts", functions(trace, "--offsets"), sorted(names))
-    lines = run("export", "--folded", "--offsets", "--weight", "events", trace).stdout.splitlines()
+    lines = run("export", "folded", "--offsets", "--weight", "events", trace).stdout.splitlines()
     main_, opener, reader, recursive = names
     same("stripped program: folded stacks with --offsets", sorted(line.rpartition(" ")[0] for line in lines),
          sorted("app;[stack ends here];%s;getppid" % ";".join(part) for part in (
@@ -506,7 +506,7 @@ def test_strings(work):
         trace.write(directory)
         return directory
 
-    few = json.loads(run("export", "--all", "--firefox", written("few-strings", 1)).stdout)
+    few = json.loads(run("export", "firefox", "--all", written("few-strings", 1)).stdout)
     strings = few["shared"]["stringArray"]
     same("few strings: the host name is the last one", strings[-1], "the-host")
     # 1,024 strings before the host name fill the table

@@ -87,7 +87,7 @@ def test_hang(scene):
     shown = run("show", scene.directory).stdout
     same("show: the events, with their stacks", (shown.count("kunwind_blocked"), shown.count("reader")), (4, 3))
     for form in ("perfetto", "firefox", "speedscope", "pprof", "folded"):
-        run("export", "--" + form, "-o", os.path.join(scene.directory, "..", "hang." + form), scene.directory)
+        run("export", form, "-o", os.path.join(scene.directory, "..", "hang." + form), scene.directory)
 
 
 def test_ends(scene):

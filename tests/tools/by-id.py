@@ -98,15 +98,15 @@ def test_join(work):
     same("show --pid selects by the process of the stack", len(shown(path, "--pid", "100")), 5)
     same("show --comm selects by the name in the definition", len(shown(path, "--comm", "other")), 2)
     check("show: the context is not printed as a field", "kunwind_stack" not in run(KUNWIND, "show", "--no-symbols", path))
-    folded = run(KUNWIND, "export", "--folded", path)
+    folded = run(KUNWIND, "export", "folded", path)
     same("export: all events are there", sum(int(line.rpartition(" ")[2]) for line in folded.splitlines()), 6)
     report = json.loads(run(KUNWIND, "report", "--json", path))["trace"]
     same("report: complete stacks", (report["stacks"], report["stacks_complete"], report["stack_ends_recorded"]),
          (5, 4, True))
     exported = os.path.join(work, "ctf")
-    run(KUNWIND, "export", "--ctf", "-o", exported, path)
+    run(KUNWIND, "export", "ctf", "-o", exported, path)
     out = run("babeltrace2", exported)
-    same("export --ctf: each event has its frames", [line.partition("callstack_user_frames_len = ")[2][:1]
+    same("export ctf: each event has its frames", [line.partition("callstack_user_frames_len = ")[2][:1]
                                                     for line in out.splitlines() if "syscall_entry_read" in line],
          ["3", "3", "3", "1", "0", "3"])
 

@@ -174,13 +174,13 @@ def main():
             file.write(COUNTER)
         subprocess.run(["gcc", "-O1", "-fno-builtin", "-shared", "-fPIC", "-o", os.path.join(work, "counter.so"),
                         os.path.join(work, "counter.c")], check=True)
-        few, many = run("show", "--all", calls("few", 500)), run("show", "--all", calls("many", 2000))
+        few, many = run("show", "--own", calls("few", 500)), run("show", "--own", calls("many", 2000))
         linear("show: no getpid() for each event", few[0], many[0], 1, 20)
-        output = ["--perfetto", "--all", "-o", os.path.join(work, "out")]
+        output = ["perfetto", "--all", "-o", os.path.join(work, "out")]
         few, many = (run("export", *output, calls("classes-%d" % number, 2000, number)) for number in (50, 800))
-        linear("export --perfetto: with 800 classes of events, no more comparisons of names for each event than with 50",
+        linear("export perfetto: with 800 classes of events, no more comparisons of names for each event than with 50",
                few[1], many[1], 1, 200000)
-        few, many = run("show", "--all", definitions("ids-few", 20000)), run("show", "--all", definitions("ids-many", 40000))
+        few, many = run("show", "--own", definitions("ids-few", 20000)), run("show", "--own", definitions("ids-many", 40000))
         linear("show: the memory does not grow with definitions of one id", few[2], many[2], 1, 2048)
         few, many = (run("report", "--all", "--by", "file", descriptors("fd-%d" % number, number)) for number in (1, 20))
         linear("report: a large descriptor takes at most 100 KB for each child process", few[2], many[2], 1, 2000)

@@ -69,7 +69,7 @@ def only_samples(work):
 
 
 def folded(trace, *options):
-    done = run("export", "--folded", *options, trace)
+    done = run("export", "folded", *options, trace)
     stacks = {}
     for line in done.stdout.splitlines():
         stacks[line.rsplit(" ", 1)[0]] = int(line.rsplit(" ", 1)[1])
@@ -103,7 +103,7 @@ def test_weights(trace):
 
 
 def test_exports(trace, work):
-    speedscope = json.loads(run("export", "--speedscope", trace).stdout)
+    speedscope = json.loads(run("export", "speedscope", trace).stdout)
     app = [profile for profile in speedscope["profiles"] if profile["name"] == "app 100"][0]
     same("speedscope: the time axis of a thread that always ran", (app["unit"], app["weights"]),
          ("nanoseconds", [10 * MS] * 4))
@@ -111,11 +111,11 @@ def test_exports(trace, work):
     for time in (10, 40, 42):                   # it did not run until 30; then two processors sampled it
         gap.sample(time * MS, APP, 10 * MS, [A, MAIN, START])
     gap.write(os.path.join(work, "gap"))
-    (app,) = json.loads(run("export", "--speedscope", os.path.join(work, "gap")).stdout)["profiles"]
+    (app,) = json.loads(run("export", "speedscope", os.path.join(work, "gap")).stdout)["profiles"]
     same("speedscope: between samples is a time without a stack; samples that overlap are whole",
          [(weight, bool(stack)) for weight, stack in zip(app["weights"], app["samples"])],
          [(10 * MS, True), (10 * MS, False), (10 * MS, True), (10 * MS, True)])
-    firefox = json.loads(run("export", "--firefox", trace).stdout)
+    firefox = json.loads(run("export", "firefox", trace).stdout)
     same("firefox: a sample stands for the time before it",
          [[round(time, 6) for time in thread["samples"]["time"]] for thread in firefox["threads"] if thread["tid"] == 100],
          [[-10, 0, 10, 20]])
@@ -126,7 +126,7 @@ def test_exports(trace, work):
          {len(thread["markers"][column]) for thread in firefox["threads"]
           for column in ("data", "name", "startTime", "endTime", "phase", "category")}, {0})
     path = os.path.join(work, "profile.pb.gz")
-    run("export", "--pprof", "-o", path, trace)
+    run("export", "pprof", "-o", path, trace)
     with gzip.open(path) as file:
         profile = file.read()
     same("folded: the function is innermost in a sample, if there is one",
@@ -134,7 +134,7 @@ def test_exports(trace, work):
     leaves = pprof.Profile(path).leaves()
     check("pprof: the function is innermost in a sample", leaves and "CPU on CPU" not in leaves, leaves)
     check("pprof: has the value type cpu", b"cpu" in profile and b"nanoseconds" in profile)
-    perfetto = subprocess.run([KUNWIND, "export", "--perfetto", trace], capture_output=True, check=True).stdout
+    perfetto = subprocess.run([KUNWIND, "export", "perfetto", trace], capture_output=True, check=True).stdout
     check("perfetto: each sample is an instant", perfetto.count(b"on CPU") >= 1)
     page = os.path.join(work, "flame.html")
     run("flamegraph", "-o", page, trace)
@@ -185,7 +185,7 @@ def test_guess(work):
 def units_of(trace):
     """The value types of the trace's pprof profile, with their units."""
     path = trace + ".pb.gz"
-    run("export", "--pprof", "-o", path, trace)
+    run("export", "pprof", "-o", path, trace)
     return pprof.Profile(path).units
 
 

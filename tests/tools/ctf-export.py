@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Tests kunwind export --ctf on traces with known times.
+"""Tests kunwind export ctf on traces with known times.
 
 babeltrace2 reads the copy. Its own events must be those of the input, and the names of
 functions those of kunwind show. From the other events, the rules of trace-compass.xml
@@ -139,7 +139,7 @@ def call(tid, begin, end, *functions):
 
 
 def export(trace, out, *options, status=0):
-    return run("export", "--ctf", "-o", out, *options, trace, status=status)
+    return run("export", "ctf", "-o", out, *options, trace, status=status)
 
 
 def test_events(what, trace, out):
@@ -149,7 +149,7 @@ def test_events(what, trace, out):
          [without_frames(event) for event in after if not is_added(event)], before)
     names = [re.findall(r"\[\d+\] = " + TEXT, text[text.rfind(FRAMES):]) if FRAMES in text else []
              for _, name, text in after if not is_added((0, name)) and not name.startswith("kunwind_")]
-    shown = [json.loads(line) for line in run("show", "--all", "--json", trace).stdout.splitlines()]
+    shown = [json.loads(line) for line in run("show", "--own", "--json", trace).stdout.splitlines()]
     shown = [[frame["function"] for frame in event["stack"] if frame["function"]] for event in shown
              if not event["name"].startswith("kunwind_")]
     told = [(got, wanted) for got, wanted in zip(names, shown) if got]
@@ -248,7 +248,7 @@ def test_large(symbols, build_id, program, work):
     def peak(trace, out):
         code = "import resource, subprocess, sys; sys.exit(subprocess.run(sys.argv[1:]).returncode or " \
                "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss))"
-        return int(tap.run(sys.executable, "-c", code, KUNWIND, "export", "--ctf", "-o", out, trace))
+        return int(tap.run(sys.executable, "-c", code, KUNWIND, "export", "ctf", "-o", out, trace))
 
     small, large = peak(make("small", 500), os.path.join(work, "o-small")), 0
     large = peak(make("large", 4000), os.path.join(work, "o-large"))
@@ -321,7 +321,7 @@ def test_output(trace, large, work):
 
     again = os.path.join(work, "again")
     done = export(out, again, status=1)
-    check("a copy is not copied", "kunwind export --ctf has written this trace" in done.stderr, done.stderr)
+    check("a copy is not copied", "kunwind export ctf has written this trace" in done.stderr, done.stderr)
     check("what fails leaves nothing behind", not os.path.exists(again))
     empty = os.path.join(work, "empty")
     os.mkdir(empty)
@@ -333,7 +333,7 @@ def test_output(trace, large, work):
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20))
 
-    done = subprocess.run([KUNWIND, "export", "--ctf", "-o", again, large], capture_output=True, text=True, preexec_fn=limit)
+    done = subprocess.run([KUNWIND, "export", "ctf", "-o", again, large], capture_output=True, text=True, preexec_fn=limit)
     check("a file that becomes too large is an error", done.returncode == 1 and "cannot be copied to its end" in done.stderr,
           (done.returncode, done.stderr))
     check("then nothing is left behind", not os.path.exists(again))
@@ -371,7 +371,7 @@ def killed(number, out, trace, meanwhile=lambda: None):
     """Ends an export with a signal while it writes; returns its status."""
     for _ in range(10):  # it may finish before the signal
         shutil.rmtree(out, ignore_errors=True)
-        process = subprocess.Popen([KUNWIND, "export", "--ctf", "-o", out, trace], stderr=subprocess.DEVNULL)
+        process = subprocess.Popen([KUNWIND, "export", "ctf", "-o", out, trace], stderr=subprocess.DEVNULL)
         while process.poll() is None and not written(os.path.join(out, ".kunwind-export")):
             time.sleep(0.001)
         process.send_signal(signal.SIGSTOP)

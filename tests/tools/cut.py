@@ -86,7 +86,7 @@ def library_fails(work, tmp):
         file.writelines(lines)
     traces.append(("a stream class without event classes", none))
     for what, directory in traces:
-        for command in (["show"], ["report"], ["crashes"], ["export", "--ctf", "-o", os.path.join(work, "copy")]):
+        for command in (["show"], ["report"], ["crashes"], ["export", "ctf", "-o", os.path.join(work, "copy")]):
             done = subprocess.run([KUNWIND, *command, directory], capture_output=True, text=True, check=False,
                                   env=dict(os.environ, TMPDIR=tmp),
                                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (1 << 29, 1 << 29)))
@@ -169,7 +169,7 @@ def main():
             damaged = variant(directory, "damaged%d" % event,
                               lambda data, start=start: data[:start] + b"\xff\xff\x7f\0" + data[start + 4:])
             for command in commands:
-                more = ["--ctf", "-o", os.path.join(work, "copy")] if command == "export" else []
+                more = ["ctf", "-o", os.path.join(work, "copy")] if command == "export" else []
                 done = subprocess.run([KUNWIND, command, *more, damaged], capture_output=True, text=True)
                 check("kunwind %s: event %d of 12 is damaged: status 1 and a message" % (command, event + 1),
                       done.returncode == 1 and ("to its end" in done.stderr or "needs more memory than is allowed" in done.stderr),

@@ -31,7 +31,7 @@ def export(form, name, trace, *options):
         trace.write(os.path.join(WORK, name))
         trace = os.path.join(WORK, name)
     path = os.path.join(WORK, name + "." + form)
-    run("export", "--" + form, "--all", "-o", path, *options, trace)
+    run("export", form, "--all", "-o", path, *options, trace)
     return path
 
 

@@ -115,7 +115,7 @@ def short(found, *keys):
 
 def test_perfetto(trace, program, symbols, build_id, work):
     path = os.path.join(work, "main.pftrace")
-    run("export", "--perfetto", "-o", path, trace)
+    run("export", "perfetto", "-o", path, trace)
     read = perfetto.Reader(path)
     app = [s for s in read.slices if s["thread"][0] == 100]
     same("perfetto: slices of the process: thread, name, times, depth", sorted(short(app, "tid", "name", "category",
@@ -146,7 +146,7 @@ def test_perfetto(trace, program, symbols, build_id, work):
 
 def test_perfetto_wakeups(trace, work):
     path = os.path.join(work, "wakeups.pftrace")
-    run("export", "--perfetto", "-o", path, trace)
+    run("export", "perfetto", "-o", path, trace)
     read = perfetto.Reader(path)
     same("perfetto: a flow from the event that wakes to the end of the wait",
          [(s["name"], s["thread"][1], s["begin"] - START, s["flows_out"], s["flows_in"])
@@ -165,7 +165,7 @@ def test_perfetto_wakeups(trace, work):
 def test_perfetto_inlined(inlined, work):
     trace, program, build_id, address, lines = inlined
     path = os.path.join(work, "inlined.pftrace")
-    run("export", "--perfetto", "-o", path, trace)
+    run("export", "perfetto", "-o", path, trace)
     same("perfetto: an inlined function and its caller have one address, and their lines",
          [(f["name"], f["address"], f["line"], os.path.basename(f["file"])) for f in perfetto.Reader(path).slices[0]["frames"][:2]],
          [("inner", address, lines[0], "inlined.c"), ("outer", address, lines[1], "inlined.c")])
@@ -178,7 +178,7 @@ def test_perfetto_contexts(work):
         trace.add(1000, "syscall_entry_read", THREAD, [0x1234])
         directory, path = os.path.join(work, "contexts-%d" % len(contexts)), os.path.join(work, "contexts.pftrace")
         trace.write(directory)
-        run("export", "--perfetto", "-o", path, directory)
+        run("export", "perfetto", "-o", path, directory)
         read = perfetto.Reader(path)
         same("perfetto: a track without a process: %s" % name, [s["thread"] for s in read.slices + read.instants], [name])
 
@@ -201,7 +201,7 @@ def test_perfetto_memory(program, symbols, build_id, work):
         trace.add(1005 + 10 * i, "syscall_exit_openat", APP, at, ctf.RETURN, [3])
     directory, path = os.path.join(work, "many"), os.path.join(work, "many.pftrace")
     trace.write(directory)
-    report, export = peak("report", directory), peak("export", "--perfetto", "-o", path, directory)
+    report, export = peak("report", directory), peak("export", "perfetto", "-o", path, directory)
     check("perfetto: memory does not grow with the number of events", export < report + 2000,
           "report %d KB, export %d KB" % (report, export))
     size = os.path.getsize(path) / 120000
@@ -303,7 +303,7 @@ def traces(text):
 
 def test_pprof(trace, inlined, build_id, work):
     path = os.path.join(work, "profile.pb.gz")
-    run("export", "--pprof", "-o", path, trace)
+    run("export", "pprof", "-o", path, trace)
     program = build_pprof(work)
     if not program:
         tap.skip("pprof", "scripts/setup test")
@@ -338,7 +338,7 @@ def test_pprof(trace, inlined, build_id, work):
          ["2023-11-14 22:13:20.000001 +0000 UTC", "10µs"])
 
     trace, _, build_id, address, lines = inlined
-    run("export", "--pprof", "-o", path, trace)
+    run("export", "pprof", "-o", path, trace)
     raw = pprof(program, work, "blocked", path, "-raw")
     check("pprof: an inlined function and its caller are one location, with lines",
           re.search(r"0x%x M=\d+ inner \S*inlined.c:%d.*\n\s+outer \S*inlined.c:%d" % (address, *lines), raw), raw)
@@ -348,7 +348,7 @@ def test_pprof(trace, inlined, build_id, work):
 
 def test_speedscope(trace, work):
     path = os.path.join(work, "speedscope.json")
-    run("export", "--speedscope", "-o", path, trace)
+    run("export", "speedscope", "-o", path, trace)
     with open(path) as file:
         data = json.load(file)
     names = [frame["name"] for frame in data["shared"]["frames"]]
@@ -370,11 +370,11 @@ def test_speedscope(trace, work):
           (6500, 7000, "app;_start;main;reader;read"), (8100, 8500, "app;_start;main;opener;openat")])
     check("speedscope: all lists have one length",
           all(len(p["weights"]) == len(p["samples"]) for p in data["profiles"]))
-    off = json.loads(run("export", "--speedscope", "--weight", "off-cpu", trace).stdout)
+    off = json.loads(run("export", "speedscope", "--weight", "off-cpu", trace).stdout)
     names = [frame["name"] for frame in off["shared"]["frames"]]
     same("speedscope, off-cpu: times off the CPU", segments(off["profiles"][0])[0],
          [(1500, 6500, "app;_start;main;reader;read"), (9000, 9300, "app;_start;main;reader;preempted")])
-    events = json.loads(run("export", "--speedscope", "--weight", "events", trace).stdout)
+    events = json.loads(run("export", "speedscope", "--weight", "events", trace).stdout)
     same("speedscope, events: each event counts 1", sum(sum(p["weights"]) for p in events["profiles"]), 9)
     same("speedscope, events: the axis of each thread ends after its events",
          [(p["startValue"], p["endValue"]) for p in events["profiles"]], [(0, sum(p["weights"])) for p in events["profiles"]])
@@ -467,7 +467,7 @@ class Profiler:
 def test_firefox_profiler(trace, wakeups, work):
     """The profiler's own code reads the profile, converts it to its format and answers."""
     path = os.path.join(work, "firefox.json")
-    run("export", "--firefox", "-o", path, wakeups)
+    run("export", "firefox", "-o", path, wakeups)
     profiler = Profiler(path, work)
     if profiler.missing():
         tap.skip("Firefox Profiler: its own code", profiler.missing())
@@ -491,7 +491,7 @@ def test_firefox_profiler(trace, wakeups, work):
 
 
 def test_firefox(trace):
-    data = json.loads(run("export", "--firefox", trace).stdout)
+    data = json.loads(run("export", "firefox", trace).stdout)
     shared = data["shared"]
     strings = shared["stringArray"]
     for name in ("stackTable", "frameTable", "funcTable", "resourceTable", "nativeSymbols", "sources"):
@@ -543,12 +543,12 @@ def test_unsigned(work):
     trace.add(1000, "large", APP, [0x1234], [("first", "decimal"), ("value", "enum"), ("last", "decimal")], numbers)
     directory = os.path.join(work, "unsigned")
     trace.write(directory)
-    data = json.loads(run("export", "--firefox", "--all", directory).stdout)
+    data = json.loads(run("export", "firefox", "--all", directory).stdout)
     marker = data["threads"][0]["markers"]["data"][0]
     same("firefox: large numbers without a sign", [marker[key] for key in ("first", "value", "last")],
          [str(number) for number in numbers])
     path = os.path.join(work, "unsigned.pftrace")
-    run("export", "--perfetto", "--all", "-o", path, directory)
+    run("export", "perfetto", "--all", "-o", path, directory)
     same("perfetto: a large value of an enumeration without a label",
          perfetto.Reader(path).instants[0]["args"]["value"], str(numbers[1]))
 

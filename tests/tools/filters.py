@@ -167,7 +167,7 @@ def test_threads(trace):
 def test_lists(trace):
     """An option may be repeated, and takes a list with commas: what one of its items selects."""
     def events(*options):
-        lines = run("show", "--tsv", "--all", *options, trace).stdout.splitlines()
+        lines = run("show", "--tsv", "--own", *options, trace).stdout.splitlines()
         return sorted(line.split("\t")[2:] for line in lines if line.startswith("event"))
 
     for option, one, two in (("-e", "openat", "read"), ("-p", "100", "300"), ("--tid", "101", "200"), ("--comm", "o*r", "a?p")):
@@ -196,7 +196,7 @@ def test_lists(trace):
             (("-e", "read,opneat"), ("--event opneat",)), (("-e", "opneat,read", "-e", "x*"), ("--event opneat", "--event x*")),
             (("-e", "syscall_*,read"), ()), (("-e", "read,*"), ()), (("-e", "*,read"), ()), (("--comm", "app,ap"), ("--comm ap",)),
             (("-e", "read,block_rq_issue", "--pid", "200"), ("--event block_rq_issue",))):
-        for command in (("show",), ("show", "--summary"), ("report",), ("export", "--folded")):
+        for command in (("show",), ("show", "--summary"), ("report",), ("export", "folded")):
             done = run(*command, "--all", *options, trace).stderr
             same("%s %s: a message for each item without events" % (" ".join(command), " ".join(options)),
                  [line for line in done.splitlines() if "selects nothing" in line],
@@ -207,7 +207,7 @@ def test_lists(trace):
     done = run("flamegraph", "--all", "-e", "read,openat", "--comm", "app,other", "-o", "-", "--base", trace + "-base", trace).stderr
     same("flamegraph --base: a message for each item without events in the base", done.splitlines()[-2:],
          ["kunwind flamegraph: base: --%s selects nothing" % item for item in ("event openat", "comm other")])
-    done = run("show", "--all", "-n", "1", "-e", "read,opneat", trace).stderr
+    done = run("show", "--own", "-n", "1", "-e", "read,opneat", trace).stderr
     check("show -n: no message about patterns, because the rest of the trace is not read",
           "selects nothing" not in done, done)
 
@@ -226,7 +226,7 @@ def test_counts(trace):
                     ["-e", "[!k]*", "--comm", "app"], ["-e", "read", "--from", seconds(2001)],
                     ["-e", "[!k]*", "--tid", "101", "--to", seconds(9000)]):
         shown = sum(line.startswith("event\t") for line in
-                    run("show", "--all", "--tsv", *options, trace).stdout.splitlines())
+                    run("show", "--own", "--tsv", *options, trace).stdout.splitlines())
         for command in ("report", "waits"):
             data = json.loads(run(command, "--all", "--json", *options, trace).stdout)
             same("%s --all %s: number of events" % (command, " ".join(options)), data["trace"]["events"], shown)
@@ -235,23 +235,23 @@ def test_counts(trace):
 def test_exports(trace, work):
     options = ("--from", seconds(8000), "--to", seconds(9200))
     for weight, wanted in (("blocked", {1000, 100}), ("off-cpu", {900})):
-        lines = run("export", "--folded", "--weight", weight, *options, trace).stdout.splitlines()
-        same("export --folded of a window: %s" % weight, {int(line.rsplit(" ", 1)[1]) for line in lines}, wanted)
-    profile = json.loads(run("export", "--firefox", *options, trace).stdout)
+        lines = run("export", "folded", "--weight", weight, *options, trace).stdout.splitlines()
+        same("export folded of a window: %s" % weight, {int(line.rsplit(" ", 1)[1]) for line in lines}, wanted)
+    profile = json.loads(run("export", "firefox", *options, trace).stdout)
     strings = profile["shared"]["stringArray"]
     markers = [(strings[name], round(start * 10**6), round(end * 10**6)) for thread in profile["threads"] for name, start, end in zip(
         *(thread["markers"][key] for key in ("name", "startTime", "endTime"))) if end is not None]
-    same("export --firefox of a window: markers", sorted(markers), [("futex", 0, 1000), ("off CPU", 0, 900), ("openat", 1100, 1200)])
+    same("export firefox of a window: markers", sorted(markers), [("futex", 0, 1000), ("off CPU", 0, 900), ("openat", 1100, 1200)])
     if shutil.which("protoc"):
         path = os.path.join(work, "window.pftrace")
-        run("export", "--perfetto", "-o", path, *options, trace)
+        run("export", "perfetto", "-o", path, *options, trace)
         slices = perfetto.Reader(path).slices
-        same("export --perfetto of a window: slices", sorted((s["name"], s["begin"] % 10**9, s["end"] % 10**9) for s in slices),
+        same("export perfetto of a window: slices", sorted((s["name"], s["begin"] % 10**9, s["end"] % 10**9) for s in slices),
              [("futex", 8000, 9000), ("off CPU", 8000, 8900), ("openat", 9100, 9200)])
-        run("export", "--perfetto", "-o", path, "--duration", "5900ns", trace)
-        same("export --perfetto --duration: slices", sorted(s["name"] for s in perfetto.Reader(path).slices), ["futex", "read"])
+        run("export", "perfetto", "-o", path, "--duration", "5900ns", trace)
+        same("export perfetto --duration: slices", sorted(s["name"] for s in perfetto.Reader(path).slices), ["futex", "read"])
     else:
-        tap.skip("export --perfetto of a window: slices", "no protoc")
+        tap.skip("export perfetto of a window: slices", "no protoc")
 
 
 def test_unselected(work):

@@ -90,7 +90,7 @@ class Case:
         address = analyze.stack(symbols, "reader")[0]
         text = "0x%x\n0x%x\n" % (address, address - analyze.BIAS + OTHER)
         self.running = {command[0]: start(*command, trace, text=text if command[0] == "symbolize" else "")
-                        for command in (("show",), ("report",), ("export", "--folded"),
+                        for command in (("show",), ("report",), ("export", "folded"),
                                         ("symbolize", "--exact", "--why"))}
 
     def end(self, deadline):

@@ -82,18 +82,18 @@ def test_named():
                  "T/a/kernel/index/new", "out/dir/new"):
         refused("flamegraph -o " + name, ["flamegraph", "--all", "-o", name, "T"])
     for form in FORMATS:
-        refused("export --%s" % form, ["export", "--" + form, "--all", "-o", "T/a/kernel/metadata", "T"])
-    refused("several traces: a file of the second", ["export", "--folded", "--all", "-o", "B/a/kernel/metadata", "T", "B"])
+        refused("export %s" % form, ["export", form, "--all", "-o", "T/a/kernel/metadata", "T"])
+    refused("several traces: a file of the second", ["export", "folded", "--all", "-o", "B/a/kernel/metadata", "T", "B"])
     refused("a trace by its own directory", ["flamegraph", "--all", "-o", "T/a/kernel/channel_0", "T/a/kernel"])
     refused("a file of the base", ["flamegraph", "--all", "-o", "B/a/kernel/metadata", "--base", "B", "T"])
-    refused("-o names a descriptor of a trace's file", ["export", "--folded", "--all", "-o", "/dev/fd/9", "T"],
+    refused("-o names a descriptor of a trace's file", ["export", "folded", "--all", "-o", "/dev/fd/9", "T"],
             preexec_fn=lambda: os.dup2(os.open("hard", os.O_WRONLY | os.O_APPEND), 9), close_fds=False)
     for name in ("T/a/kernel/copy", "out/dir/copy", "T/a/kernel/index/copy"):
-        refused("export --ctf -o " + name, ["export", "--ctf", "--all", "-o", name, "T"])
+        refused("export ctf -o " + name, ["export", "ctf", "--all", "-o", name, "T"])
 
 
 def test_streams():
-    for command in (["show"], ["report"], ["waits"], ["crashes"], ["symbolize"], ["export", "--folded"], ["flamegraph", "-o", "-"]):
+    for command in (["show"], ["report"], ["waits"], ["crashes"], ["symbolize"], ["export", "folded"], ["flamegraph", "-o", "-"]):
         refused("%s >> a file of the trace" % command[0], [*command, "T"], out="./T/a/kernel/channel_0", stdin=subprocess.DEVNULL)
     refused("report > a new file in the directory of the trace", ["report", "T"], out="./T/a/kernel/new")
 
@@ -106,7 +106,7 @@ def test_taken():
         same("-o %s, which is no file of the trace: written" % name, done.returncode, 0)
         same("-o %s: no other file has changed" % name, {n for n, _ in files().items() ^ before.items()}, {"./" + name})
     place()
-    same("--ctf beside the trace: written", run(["export", "--ctf", "--all", "-o", "T/copy", "T"]).returncode, 0)
+    same("ctf beside the trace: written", run(["export", "ctf", "--all", "-o", "T/copy", "T"]).returncode, 0)
 
 
 def main():

@@ -238,8 +238,8 @@ def main():
               [(e["time_ns"] % 10**9, e["cpu"], e["pid"], e["tid"]) for e in events] == [
                   (2000, 0, 100, 100), (3000, 0, 100, 100), (4000, 0, 100, 100)], events)
         check("show --json: an event without a stack has an empty list", events and events[2]["stack"] == [])
-        everything = values("event", "show --all --no-symbols",
-                            run("show", "--json", "--all", "--no-symbols", trace), lines=True)
+        everything = values("event", "show --own --no-symbols",
+                            run("show", "--json", "--own", "--no-symbols", trace), lines=True)
         check("show --json --no-symbols: no functions",
               len(everything) == 5 and all(f["function"] is None for e in everything for f in e["stack"]), everything)
         asked = first["stack"] if first else []
@@ -269,7 +269,7 @@ def main():
             except ValueError as error:
                 check("%s: no control characters, and UTF-8" % " ".join(command), False, error)
         values("doctor", "doctor", subprocess.run([KUNWIND, "doctor", "--json"], capture_output=True).stdout)
-        for export in ("--speedscope", "--firefox"):
+        for export in ("speedscope", "firefox"):
             try:
                 json.loads(run("export", export, trace).decode("utf-8", "strict"))
                 check("export %s is JSON" % export, True)

@@ -114,7 +114,7 @@ def names(trace, *options, **more):
 
 
 def folded(trace, weight, *options):
-    out, _ = run("export", "--folded", "--weight", weight, *options, trace)
+    out, _ = run("export", "folded", "--weight", weight, *options, trace)
     return {line.rsplit(" ", 1)[0]: int(line.rsplit(" ", 1)[1]) for line in out.splitlines()}
 
 
@@ -165,7 +165,7 @@ def test_addresses(maker):
 def unnamed(what, directory, why, said, *options, **more):
     rows = functions(directory, *options, **more)
     same("%s: no names, and why" % what, {row for row in rows}, {("", "[kernel]", why)})
-    for command in (("report",), ("show", "--summary"), ("export", "--folded")):
+    for command in (("report",), ("show", "--summary"), ("export", "folded")):
         _, errors = run(*command, *options, directory)
         check("%s: %s says why and what to do, in one line" % (what, command[0]), re.search(
             "^kunwind %s: kernel functions have no names: .*%s" % (command[0], said), errors, re.M), errors)
@@ -309,10 +309,10 @@ def test_analysis(trace, work):
     kernel = [name + "_[k]" for name in reversed(KERNEL)]
     entry = ";".join(kernel[:2])
     stack = "app;_start;main;reader;"
-    same("export --folded: off the CPU, kernel functions end with _[k]", folded(trace, "off-cpu"),
+    same("export folded: off the CPU, kernel functions end with _[k]", folded(trace, "off-cpu"),
          {stack + ";".join(kernel) + ";read": 5000})
-    same("export --folded: a system call", folded(trace, "blocked"), {stack + entry + ";read": 6000})
-    same("export --folded --no-kernel", folded(trace, "off-cpu", "--no-kernel"), {stack + "read": 5000})
+    same("export folded: a system call", folded(trace, "blocked"), {stack + entry + ";read": 6000})
+    same("export folded --no-kernel", folded(trace, "off-cpu", "--no-kernel"), {stack + "read": 5000})
     text, _ = run("waits", trace)
     check("waits, text: the program's functions, then two of the kernel, without the scheduler's",
           "reader < main < _start; kernel: pipe_read < vfs_read\n" in text, text)
@@ -328,25 +328,25 @@ def test_analysis(trace, work):
          if row["object"] == "[kernel]"], [])
     text, _ = run("report", "--sort", "off-cpu", trace)
     check("report, text: the object is [kernel]", re.search(r"  pipe_read \(\[kernel\]\)$", text, re.M), text)
-    speedscope = json.loads(run("export", "--speedscope", trace)[0])
-    check("export --speedscope: the file of a kernel function is [kernel]",
+    speedscope = json.loads(run("export", "speedscope", trace)[0])
+    check("export speedscope: the file of a kernel function is [kernel]",
           {"name": "pipe_read", "file": "[kernel]"} in speedscope["shared"]["frames"])
-    firefox = json.loads(run("export", "--firefox", trace)[0])
+    firefox = json.loads(run("export", "firefox", trace)[0])
     shared, categories = firefox["shared"], [category["name"] for category in firefox["meta"]["categories"]]
     of = {shared["stringArray"][shared["funcTable"]["name"][function]]: categories[category] for function, category in zip(
         shared["frameTable"]["func"], shared["frameTable"]["category"])}
-    same("export --firefox: category of functions of kernel and user, and of the system call",
+    same("export firefox: category of functions of kernel and user, and of the system call",
          [of[name] for name in ("pipe_read", "reader", "read")], ["Kernel", "Other", "System call"])
     out = os.path.join(work, "out.pprof")
-    run("export", "--pprof", "-o", out, trace)
+    run("export", "pprof", "-o", out, trace)
     with gzip.open(out) as file:
         profile = file.read()
-    check("export --pprof: the mapping [kernel.kallsyms]", b"[kernel.kallsyms]" in profile and b"pipe_read" in profile)
+    check("export pprof: the mapping [kernel.kallsyms]", b"[kernel.kallsyms]" in profile and b"pipe_read" in profile)
     out = os.path.join(work, "out.pftrace")
-    run("export", "--perfetto", "-o", out, trace)
+    run("export", "perfetto", "-o", out, trace)
     with open(out, "rb") as file:
         written = file.read()
-    check("export --perfetto: frames of the kernel in the mapping [kernel]", b"[kernel]" in written and b"pipe_read" in written)
+    check("export perfetto: frames of the kernel in the mapping [kernel]", b"[kernel]" in written and b"pipe_read" in written)
     page = os.path.join(work, "page.html")
     run("flamegraph", "-o", page, trace)
     with open(page) as file:

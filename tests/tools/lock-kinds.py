@@ -81,7 +81,7 @@ def test_rows(work, program):
         for i, value in enumerate(values):
             scene.wait(2000 + 1000 * i, functions, operation, value, wakes)
         (lock,) = scene.waits()["locks"]
-        weight = run("export", "--folded", "-w", "lock", scene.directory, status=0 if kind == "lock" else 1).stdout
+        weight = run("export", "folded", "-w", "lock", scene.directory, status=0 if kind == "lock" else 1).stdout
         same("%s is a %s: kind, waits, time with the weight lock" % (what, kind), (
             lock["kind"], lock["waits"], sum(int(line.rpartition(" ")[2]) for line in weight.splitlines())),
              (kind, len(values), 800 * len(values) if kind == "lock" else 0))
@@ -94,7 +94,7 @@ def test_own_mutex(scene):
     (lock,) = scene.waits()["locks"]
     same("hand-made mutex: a lock", (lock["kind"], lock["waits"]), ("lock", 3))
     same("hand-made mutex: waits that end after the first release by a waiter have the weight lock", sum(
-        int(line.rpartition(" ")[2]) for line in run("export", "--folded", "-w", "lock", scene.directory).stdout.splitlines()), 1600)
+        int(line.rpartition(" ")[2]) for line in run("export", "folded", "-w", "lock", scene.directory).stdout.splitlines()), 1600)
 
 
 def test_used_again(scene):
@@ -105,7 +105,7 @@ def test_used_again(scene):
         scene.wait(time, functions, operation, value, wakes)
     scene.trace.write(scene.directory)
     same("an address that is used again: only the wait for the mutex has the weight lock", run(
-        "export", "--folded", "-w", "lock", scene.directory).stdout,
+        "export", "folded", "-w", "lock", scene.directory).stdout,
          "first;_start;main;pthread_mutex_lock;[lock held by second];_start;main;opener;futex 800\n")
 
 

@@ -75,9 +75,9 @@ def main():
         events = ctf.Trace()
         events.add(1000, "syscall_entry_read", (100, 100, "app"), [0x1234])
         events.write(trace)
-        for command in (("show", "--no-symbols"), ("show",), ("report",), ("export", "--folded"),
-                        ("export", "--perfetto"), ("export", "--pprof"), ("export", "--firefox"),
-                        ("export", "--speedscope"), ("export", "--ctf", "-o", copy)):
+        for command in (("show", "--no-symbols"), ("show",), ("report",), ("export", "folded"),
+                        ("export", "perfetto"), ("export", "pprof"), ("export", "firefox"),
+                        ("export", "speedscope"), ("export", "ctf", "-o", copy)):
             silent, failures = [], 0
             for number in range(1, MOST):
                 done = subprocess.run([KUNWIND, *command, trace], capture_output=True, text=True, errors="replace",

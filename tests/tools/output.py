@@ -94,7 +94,7 @@ def read(path):
 
 
 def command(path, *options, trace=None):
-    return [kunwind, "export", "--folded", "--all", "-o", path, *options, trace or short]
+    return [kunwind, "export", "folded", "--all", "-o", path, *options, trace or short]
 
 
 def export(path, *options, **how):
@@ -133,8 +133,8 @@ def test_failed():
     directory = place("empty")
     for form in ("folded", "speedscope", "firefox", "perfetto", "pprof"):
         for what, arguments in (("no trace", [directory]), ("no events", ["--pid", "77", short])):
-            done = subprocess.run([kunwind, "export", "--" + form, *arguments], capture_output=True, check=False)
-            same("--%s to standard output, %s: status 1, and nothing is written" % (form, what),
+            done = subprocess.run([kunwind, "export", form, *arguments], capture_output=True, check=False)
+            same("%s to standard output, %s: status 1, and nothing is written" % (form, what),
                  (done.returncode, done.stdout), (1, b""))
 
 
@@ -301,11 +301,11 @@ def test_descriptors():
 def test_streams():
     shell = ["sh", "-c", 'exec "$0" "$@" >&-']
     for option in ([], ["-o", "-"]):
-        done = subprocess.run([*shell, kunwind, "export", "--folded", "--all", *option, short], capture_output=True, text=True)
+        done = subprocess.run([*shell, kunwind, "export", "folded", "--all", *option, short], capture_output=True, text=True)
         failed("standard output is closed: error", done, "cannot write to standard output: Bad file", "-o FILE")
     ends = os.pipe()
     os.close(ends[0])
-    done = subprocess.run([kunwind, "export", "--folded", "--all", short], stdout=ends[1], stderr=subprocess.PIPE,
+    done = subprocess.run([kunwind, "export", "folded", "--all", short], stdout=ends[1], stderr=subprocess.PIPE,
                           text=True, restore_signals=False)
     os.close(ends[1])
     failed("standard output is a pipe without reader, SIGPIPE is ignored: error", done, "standard output: Broken pipe")
@@ -321,8 +321,8 @@ def limited():
 
 def test_reader():
     """Standard output whose reader has gone, with SIGPIPE ignored; and a full disk."""
-    commands = (["report", "-a", long], ["report", "-a", "--json", long], ["show", "-a", "-s", long], ["show", "-a", long],
-                ["show", "-a", "--json", long], ["dump", "/bin/ls"], ["show", "--help"])
+    commands = (["report", "-a", long], ["report", "-a", "--json", long], ["show", "--own", "--summary", long], ["show", "--own", long],
+                ["show", "--own", "--json", long], ["dump", "/bin/ls"], ["show", "--help"])
     for command in commands:
         reader, writer = os.pipe()
         os.close(reader)
@@ -435,8 +435,8 @@ def test_killed(shim):
 
 
 def test_terminal():
-    for form, options, status, start in (("--pprof", (), 2, None), ("--perfetto", (), 2, None), ("--pprof", ("-o", "-"), 0, b"\x1f\x8b"),
-                                         ("--folded", (), 0, b"app;")):
+    for form, options, status, start in (("pprof", (), 2, None), ("perfetto", (), 2, None), ("pprof", ("-o", "-"), 0, b"\x1f\x8b"),
+                                         ("folded", (), 0, b"app;")):
         ours, terminal = os.openpty()
         done = subprocess.run([kunwind, "export", form, "--all", *options, short], stdout=terminal, stderr=subprocess.PIPE, text=True)
         os.close(terminal)

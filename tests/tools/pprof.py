@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Reads what kunwind export --pprof writes: a gzipped protobuf, the profile.proto of pprof."""
+"""Reads what kunwind export pprof writes: a gzipped protobuf, the profile.proto of pprof."""
 
 import gzip
 
@@ -34,7 +34,7 @@ def packed(data):
 
 
 class Profile:
-    """What kunwind export --pprof writes."""
+    """What kunwind export pprof writes."""
 
     def __init__(self, path):
         with gzip.open(path) as file:

@@ -56,7 +56,7 @@ def main():
         counts = [int(line.split()[-2]) for line in lines]
         check("report --progress: the number of events grows", counts == sorted(set(counts)) and
               counts[-1] <= EVENTS, counts)
-        for command in (["show", "--summary"], ["export", "--folded"]):
+        for command in (["show", "--summary"], ["export", "folded"]):
             check("%s --progress: lines" % command[0],
                   stderr_of(*command, "--progress").startswith("kunwind %s: naming, " % command[0]))
         master, slave = pty.openpty()

@@ -143,7 +143,7 @@ def test_text(app, trace):
                if "inner" in tap.run("eu-addr2line", "-i", "-f", "-e", app.path, hex(a - BIAS)))
     same("--inlined: a line for an inlined function",
          re.sub(r"0x[0-9a-f]+$", "N", named("   %#x\n" % nop, "-i", trace).strip("\n")), "   inner (inlined)\n   next_one+N")
-    same("--why", named("0xdeadbeef0000\n", "-w", trace), "0xdeadbeef0000 [no mapping known in any process]\n")
+    same("--why", named("0xdeadbeef0000\n", "--why", trace), "0xdeadbeef0000 [no mapping known in any process]\n")
     check("none of the addresses has a name: message", "none of the 2 addresses is of known code" in
           symbolize("0xdeadbeef0000 0xdeadbeef0000\n", trace).stderr)
 
@@ -218,7 +218,7 @@ def test_perf(app, other, trace):
     same("perf: offsets in a file that the process did not map: left alone", named(text_, trace), text_)
     text_ = text_.replace("  100 ", "  105 ")
     check("perf: offsets of a thread that the trace does not know: left alone, reason",
-          named(text_, "-w", trace).count("(try perf script -F +pid,+ip,+sym,+symoff,+dso)") == 2)
+          named(text_, "--why", trace).count("(try perf script -F +pid,+ip,+sym,+symoff,+dso)") == 2)
     same("bpftrace, ustack(perf): return addresses and objects",
          named("@[\n\t%x 0x%x ([unknown])\n\t%x 0x%x ([unknown])\n]: 1\n" % ((back,) * 4), "-p", "100", trace),
          "@[\n\t%x next_one+0x0 (%s)\n\t%x %s (%s)\n]: 1\n" % (back, app.path, back, then, app.path))
@@ -249,7 +249,7 @@ def test_perf(app, other, trace):
         text_ = head % 100 + text_ % back
         same("perf: " + what, named(text_, trace), text_.replace("[unknown]", "next_one+0x0") if changed else text_)
     check("perf: --why says that the process is another",
-          named(head % 100 + frame, "-p", "200", "-w", trace).endswith("(/bin/app) [of another process]\n"))
+          named(head % 100 + frame, "-p", "200", "--why", trace).endswith("(/bin/app) [of another process]\n"))
 
 
 def written(work, name, fill):
@@ -309,7 +309,7 @@ def test_processes(work, app, other):
         app.map(t, 10, 100)
         other.map(t, 20, 200)
     path = trace("differ", differ)
-    same("different code in two processes: left alone", named("%#x\n" % a, "-w", path),
+    same("different code in two processes: left alone", named("%#x\n" % a, "--why", path),
          "%#x [different code in several processes (see --pid)]\n" % a)
     same("different code in two processes: --pid", named("%#x\n" % a, "-p", "100", "--objects", path),
          "next_one+0x1 (%s)\n" % app.path)
@@ -381,7 +381,7 @@ def test_lives(work, app, other):
         start = app.map(t, 10, 100)
         t.add(20, "kunwind_map", (200, 200, "app"), (), ctf.MAP,
               [200, 200, start, start + 0x1000, app.offset & ~4095, BIAS + 16, 1, app.build_id, app.path])
-    same("one file with its code at two places in two processes: left alone", named("%#x\n" % a, "-w", trace("biases", biases)),
+    same("one file with its code at two places in two processes: left alone", named("%#x\n" % a, "--why", trace("biases", biases)),
          "%#x [different code in several processes (see --pid)]\n" % a)
     for nr, others in ((10, False), (11, True)):
         path = trace("processes-%d" % nr, lambda t: [app.map(t, 10 + i, 100 + i) for i in range(nr)])
@@ -399,7 +399,7 @@ def test_thread():
         time.sleep(0.01)
     text = "app  %d [001]   312.345678:     250000 cpu-clock: \n\t%x [unknown] (/x)\n" % (numbers[0], function)
     check("perf: --pid: a thread of the running process", "getppid+0x0" in named(text, "--pid", str(os.getpid())),
-          named(text, "--pid", str(os.getpid()), "-w"))
+          named(text, "--pid", str(os.getpid()), "--why"))
     end.set()
     thread.join()
 
@@ -415,7 +415,7 @@ def test_stripped(work, app):
     address = app.at("next_one", 3)
     same("no symbol: object and address", named("%#x\n" % address, os.path.join(work, "stripped")),
          "bare+%#x\n" % (address - BIAS))
-    same("no symbol: reason", named("%#x\n" % address, "-w", os.path.join(work, "stripped")),
+    same("no symbol: reason", named("%#x\n" % address, "--why", os.path.join(work, "stripped")),
          "bare+%#x [no symbol]\n" % (address - BIAS))
 
 
@@ -446,7 +446,7 @@ def test_running(work, app):
         other_inode = re.sub(r" \d+( +/.*/app)$", r" 1\1", file.read(), flags=re.M)
     with open(saved, "w") as file:
         file.write(other_inode)
-    text = named("%#x\n" % address, "-w", "-m", saved)
+    text = named("%#x\n" % address, "--why", "-m", saved)
     check("--maps: no names from a file with another inode",
           re.fullmatch(r"app\+0x\w+ \[no build-id, and not the same inode\]\n", text), text)
     check("--pid of an ended process: error", "no process" in symbolize("", "-p", pid, status=1).stderr)
@@ -454,7 +454,7 @@ def test_running(work, app):
 
 def test_errors(trace, work):
     table = [
-        ("no source", [], "whose addresses"),
+        ("no source", [], "no trace given, and no recording"),
         ("no PID", ["-p", "x"], "not a PID"),
         ("PID 0", ["-p", "0"], "not a PID"),
         ("no such trace", ["/nonexistent"], "/nonexistent: No such file"),

@@ -176,7 +176,7 @@ def test_ends(work, program, symbols, build_id):
     directory = os.path.join(work, "guessed")
     trace.write(directory)
     same("folded: a stack is one line, whether or not its frames are guesses",
-         [line for line in run("export", "--folded", directory).stdout.splitlines() if line.startswith("app;_start;main;opener;")],
+         [line for line in run("export", "folded", directory).stdout.splitlines() if line.startswith("app;_start;main;opener;")],
          ["app;_start;main;opener;whole_stack 5"])
 
 

@@ -203,7 +203,7 @@ def test_interrupts(scene):
     same("interrupts recorded: no message", scene.stderr, "")
     if shutil.which("protoc"):
         path = scene.directory + ".pftrace"
-        run("export", "--perfetto", "-o", path, scene.directory)
+        run("export", "perfetto", "-o", path, scene.directory)
         reader = perfetto.Reader(path)
         flows = {flow: event["thread"] for event in reader.instants for flow in event["flows_out"]}
         same("perfetto: flows begin at threads that wake, and not at those that an interrupt stops", sorted(
@@ -215,7 +215,7 @@ def test_interrupts(scene):
          {"sched_switch", "sched_waking"})
     shown = run("show", scene.directory).stdout
     same("show: events of interrupts are hidden", ("irq_" in shown, "sched_waking" in shown), (False, True))
-    check("show --all: events of interrupts are printed", "irq_handler_entry" in run("show", "--all", scene.directory).stdout)
+    check("show --own: events of interrupts are printed", "irq_handler_entry" in run("show", "--own", scene.directory).stdout)
     check("show --event: events of interrupts are printed", "irq_softirq_raise" in run("show", "-e", "irq_*", scene.directory).stdout)
 
 
@@ -467,7 +467,7 @@ def test_holders(work, arguments):
         same("holder, %s: the waker's stack and call" % " ".join(options), (
             line["waker_call"], names(line["waker_stack"])[:1], holders(data["locks"][0])),
              ("futex", ["opener" if options in ((), ("-e", "futex")) else "recursive"], [("second", "opener", 3000000)]))
-        folded = run("export", "--folded", "-w", "lock", *options, scene.directory).stdout.splitlines()
+        folded = run("export", "folded", "-w", "lock", *options, scene.directory).stdout.splitlines()
         same("holder, %s: folded stacks" % " ".join(options), folded,
              ["first;_start;main;reader;[lock held by second];_start;main;opener;futex 3000000"])
     scene = Scene(work, "signal", *arguments)
@@ -516,15 +516,15 @@ def test_locks(work, arguments):
          [("first", "reader", 7000), ("first", "reader", 8010), ("second", "recursive", 5020)])
     same("mutex: all holders are known", lock["holder_known_ns"], lock["blocked_ns"])
     same("mutex: the function that waits", {(pair["function"], pair["caller"]) for pair in lock["pairs"]}, {(None, "opener")})
-    done = run("export", "--folded", "-w", "lock", scene.directory)
+    done = run("export", "folded", "-w", "lock", scene.directory)
     same("mutex: folded stacks have the waiter's stack, then the holder's", sorted(done.stdout.splitlines()), sorted([
         "second;_start;main;opener;[lock held by first];_start;main;reader;futex 8010",
         "third;_start;main;opener;[lock held by first];_start;main;reader;futex 7000",
         "third;_start;main;opener;[lock held by second];_start;main;recursive;futex 5020"]))
-    speedscope = json.loads(run("export", "--speedscope", "-w", "lock", scene.directory).stdout)
+    speedscope = json.loads(run("export", "speedscope", "-w", "lock", scene.directory).stdout)
     same("mutex: speedscope has the time of each holder", sorted((p["name"], w) for p in speedscope["profiles"] for w, s in zip(
         p["weights"], p["samples"]) if s), [("second 101", 8010), ("third 102", 5020), ("third 102", 7000)])
-    firefox = json.loads(run("export", "--firefox", "-w", "lock", scene.directory).stdout)
+    firefox = json.loads(run("export", "firefox", "-w", "lock", scene.directory).stdout)
     same("mutex: firefox has the time of each holder", sorted((t["name"], *row) for t in firefox["threads"] for row in zip(
         t["samples"]["time"], t["samples"]["weight"])), [("second", 0.001, 0.00801), ("third", 0.002, 0.007), ("third", 0.009, 0.00502)])
     same("mutex: firefox has no marker for a holder", sorted((t["name"], t["markers"]["length"]) for t in firefox["threads"]),
@@ -546,7 +546,7 @@ def test_locks(work, arguments):
          [("first", "reader", 8010), ("second", "recursive", 12020)])
 
     html = ("-o", scene.directory + ".html")
-    for command in (("export", "--folded", "-w"), ("export", "--firefox", "-w"), ("flamegraph", *html, "-w"),
+    for command in (("export", "folded", "-w"), ("export", "firefox", "-w"), ("flamegraph", *html, "-w"),
                     ("flamegraph", "--base", scene.directory, *html, "-w"), ("report", "--sort")):
         done = run(*command, "lock", scene.directory, status=1)
         check("condition variable: no weight lock: %s says it, and writes no file" % " ".join(command[:2]),
@@ -676,7 +676,7 @@ def test_contended(work, arguments):
         scene = Scene(work, "contended-%d-%d" % (rounds, value), *arguments)
         contended(scene, rounds, value)
         log = scene.directory + ".most"
-        done = subprocess.run([KUNWIND, "export", "--folded", "-w", "off-cpu", scene.directory], capture_output=True,
+        done = subprocess.run([KUNWIND, "export", "folded", "-w", "off-cpu", scene.directory], capture_output=True,
                               text=True, env={**os.environ, "LD_PRELOAD": library, "MOST": log})
         with open(log) as file:
             most[rounds, value] = max(int(line) for line in file)
@@ -686,7 +686,7 @@ def test_contended(work, arguments):
     scene = Scene(work, "contended-late", *arguments)
     contended(scene, 600, 2, opener=500)
     (lock,) = scene.waits()["locks"]
-    late = [line for line in run("export", "--folded", "-w", "lock", scene.directory).stdout.splitlines()
+    late = [line for line in run("export", "folded", "-w", "lock", scene.directory).stdout.splitlines()
             if line.startswith("late;")]
     same("contended lock: a wait of 500 releases is divided between the holders", (lock["waits"], sorted(
         (line.partition("[lock held by ")[2].partition("]")[0], int(line.rpartition(" ")[2])) for line in late)),

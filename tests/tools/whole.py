@@ -63,14 +63,14 @@ def test_fields(work):
     callstack(trace, 3, most)
     path = os.path.join(work, "fields")
     trace.write(path)
-    show = [KUNWIND, "show", "--no-symbols", "--all"]
+    show = [KUNWIND, "show", "--no-symbols", "--own"]
     lines = [line.split("\t") for line in run(*show, "--tsv", path).splitlines()]
     events = [line for line in lines if line[0] == "event"]
-    same("show --all: the process and thread of kunwind_callstack are those in its fields",
+    same("show --own: the process and thread of kunwind_callstack are those in its fields",
          [(line[3], line[5], line[6]) for line in events],
          [("kunwind_callstack", "700", "701"), ("syscall_entry_read", "100", "101"),
           ("kunwind_callstack", "100", "101")])
-    got = shown(path, "--all")
+    got = shown(path, "--own")
     same("show: kunwind_callstack has the frames and trust of its fields, not of the context",
          got[0][1:], (few, ["registers", "cfi", "cfi", "scan", "cfi"], "not_ready"))
     same("show: an event of another thread has the frames of the context, without trust and reason",
@@ -86,10 +86,10 @@ def test_fields(work):
     same("show: JSON has the trust of each frame", [frame["trust"] for frame in objects[0]["stack"]],
          ["registers", "cfi", "cfi", "scan", "cfi"])
     same("show: JSON has the reason", [o["reason"] for o in objects], ["not_ready", None, "complete"])
-    same("show: without --all, kunwind_callstack is left out", [event[0] for event in shown(path)],
+    same("show: without --own, kunwind_callstack is left out", [event[0] for event in shown(path)],
          ["syscall_entry_read"])
     same("show: a pattern selects kunwind_callstack", len(shown(path, "-e", "kunwind_callstack")), 2)
-    folded = run(KUNWIND, "export", "--folded", path)
+    folded = run(KUNWIND, "export", "folded", path)
     same("export: kunwind_callstack is left out, because it is the stack of another event",
          sum(int(line.rpartition(" ")[2]) for line in folded.splitlines()), 1)
     plugin = os.path.join(TOOLS, "babeltrace2/build")
@@ -120,7 +120,7 @@ def test_ids(work):
     path = os.path.join(work, "ids")
     trace.write(path)
     wanted = [two, one, one, two, one, two, []]
-    out = run(KUNWIND, "show", "--all", "--no-lines", "--tsv", path).splitlines()
+    out = run(KUNWIND, "show", "--own", "--no-lines", "--tsv", path).splitlines()
     events = {line.split("\t")[1]: [] for line in out if line.startswith("event")}
     for line in out:
         if line.startswith("frame"):
@@ -181,7 +181,7 @@ def test_bases(work):
     event([0x9000, *deep[1:]], [0x9000], number=cpu + 43, base=cpu + 41, shared=MOST - 1)
     path = os.path.join(work, "bases")
     trace.write(path)
-    same("show: definitions without the outer frames, read once", [e[1] for e in shown(path, "--all")], wanted)
+    same("show: definitions without the outer frames, read once", [e[1] for e in shown(path, "--own")], wanted)
     # the definitions come later
     wanted[0], wanted[1], wanted[3] = one, two, two
     same("filter: definitions without the outer frames, read twice", frames_of_filter(path), wanted)
@@ -195,10 +195,10 @@ def test_bases(work):
     path = os.path.join(work, "base-trust")
     trace.write(path)
     same("trust: that of shared frames is the base's, that of others is usual if it is not held",
-         [e[2] for e in shown(path, "--all")],
+         [e[2] for e in shown(path, "--own")],
          [["registers", "cfi", "signal", "cfi", "scan"], ["registers", "cfi", "signal", "cfi", "scan"],
           ["code", "cfi", "signal", "cfi", "scan"], ["registers", "cfi", "signal", "cfi", "scan"]])
-    same("reason: that of the event", [e[3] for e in shown(path, "--all")],
+    same("reason: that of the event", [e[3] for e in shown(path, "--own")],
          ["complete", "complete", "no_rule", "complete"])
 
 
@@ -262,7 +262,7 @@ def test_prefix(work):
     callstack(trace, 3, five, trust=[REGISTERS, SIGNAL])
     path = os.path.join(work, "prefix")
     trace.write(path)
-    events = shown(path, "--all")
+    events = shown(path, "--own")
     same("fewer frames than LTTng can hold: no frame is added", events[1][1:], (five[:3], ["registers", "cfi", "cfi"], "no_rule"))
     same("fewer trusts than frames: the definition is damaged", events[2][1:], ([], [], None))
 

@@ -9,6 +9,7 @@
 cd "$(dirname "$0")" || exit 1
 # shellcheck source=tests/vm/lib/tap.sh
 . ../vm/lib/tap.sh
+export XDG_STATE_HOME=/nonexistent	# no recording is remembered
 wanted=any
 if [ "${1-}" = vm ]; then
 	wanted="vm ${KUNWIND_LONG:+any}"

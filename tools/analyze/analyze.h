@@ -34,12 +34,15 @@ int analyze_waits(int argc, char **argv);
 	"      --debug-dir DIR  objects and debug files below DIR, too; may be repeated\n" \
 	"      --no-local       only those and debuginfod, not this host's own files\n" \
 	"      --no-lines       no inlined functions: less to read\n" \
+	"  -q, --quiet          no progress on the terminal\n" \
 	"      --progress       a line on standard error every ten seconds, also in a log\n" \
 	"      --offsets        functions without names are told apart: [object+0xSTART]\n"
 
 /* Its options, for getopt_long(3). */
+#define ANALYZE_SHORT_OPTIONS	KUNWIND_SHORT_OPTIONS "a"
 #define ANALYZE_LONG_OPTIONS \
-	KUNWIND_LONG_OPTIONS, { "duration", required_argument, NULL, FILTER_DURATION }, \
+	KUNWIND_LONG_OPTIONS, { "all", no_argument, NULL, 'a' }, \
+	{ "duration", required_argument, NULL, FILTER_DURATION }, \
 	{ "offsets", no_argument, NULL, 'F' }
 
 /* Returns the weight that an option names; -1, after a message, if unknown. */

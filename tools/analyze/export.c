@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "analyze.h"
+#include "near.h"
 #include "tool.h"
 
 static const struct format {
@@ -25,20 +26,20 @@ static const struct format {
 };
 
 static const char usage[] =
-	"Usage: kunwind export FORMAT [OPTION]... TRACE...\n"
+	"Usage: kunwind export FORMAT [OPTION]... [TRACE]...\n"
 	"\n"
 	"Writes LTTng traces in the format of another tool. FORMAT is one of\n"
 	"\n"
-	"  --folded      a line for each stack, for flamegraph.pl, inferno, speedscope\n"
-	"  --speedscope  for www.speedscope.app: each thread over time\n"
-	"  --firefox     for profiler.firefox.com: each thread over time, with a marker for\n"
-	"                each system call\n"
-	"  --perfetto    for ui.perfetto.dev: system calls and times off the CPU on a track\n"
-	"                for each thread, with stacks and arguments\n"
-	"  --pprof       for pprof: a sample for each stack of a thread, with all weights\n"
-	"  --ctf         for Trace Compass: a copy of the traces with the names of functions,\n"
-	"                and events for its flame chart; -o DIR, a new or empty directory,\n"
-	"                is needed\n"
+	"  folded      a line for each stack, for flamegraph.pl, inferno, speedscope\n"
+	"  speedscope  for www.speedscope.app: each thread over time\n"
+	"  firefox     for profiler.firefox.com: each thread over time, with a marker for\n"
+	"              each system call\n"
+	"  perfetto    for ui.perfetto.dev: system calls and times off the CPU on a track\n"
+	"              for each thread, with stacks and arguments\n"
+	"  pprof       for pprof: a sample for each stack of a thread, with all weights\n"
+	"  ctf         for Trace Compass: a copy of the traces with the names of functions,\n"
+	"              and events for its flame chart; -o DIR, a new or empty directory,\n"
+	"              is needed\n"
 	"\n"
 	"  -w, --weight WEIGHT  events (their number), blocked (nanoseconds from a system\n"
 	"                       call's entry to its exit), off-cpu (nanoseconds, from\n"
@@ -69,25 +70,36 @@ static bool is_binary(const struct export *export)
 	return export->format->stream == &export_perfetto || export->format->stream == &export_pprof;
 }
 
+/* Returns the format of a name; NULL after a message. */
+static const struct format *find_format(const char *name)
+{
+	struct near near = { .wanted = name };
+	char text[64];
+	size_t i;
+
+	for (i = 0; name && i < sizeof(formats) / sizeof(formats[0]); i++) {
+		if (!strcmp(name, formats[i].name))
+			return &formats[i];
+		near_try(&near, formats[i].name);
+	}
+	kunwind_tool_error("the first argument is a format: folded, speedscope, firefox, perfetto, pprof or "
+			   "ctf%s%s%s", name ? ", not: " : "", name ? name : "",
+			   name ? near_text(&near, text, sizeof(text)) : "");
+	return NULL;
+}
+
 /* Returns 0: go on; 1: help was printed; -1: wrong usage, after a message. */
 static int parse(struct export *export, int argc, char **argv)
 {
-	enum { FORMAT = 256 };
 	static const struct option options[] = {
 		ANALYZE_LONG_OPTIONS,
-		{ "folded", no_argument, NULL, FORMAT },
-		{ "speedscope", no_argument, NULL, FORMAT + 1 },
-		{ "firefox", no_argument, NULL, FORMAT + 2 },
-		{ "perfetto", no_argument, NULL, FORMAT + 3 },
-		{ "pprof", no_argument, NULL, FORMAT + 4 },
-		{ "ctf", no_argument, NULL, FORMAT + 5 },
 		{ "output", required_argument, NULL, 'o' },
 		{ "weight", required_argument, NULL, 'w' },
 		{ NULL, 0, NULL, 0 },
 	};
 	int c;
 
-	while ((c = getopt_long(argc, argv, KUNWIND_SHORT_OPTIONS "o:w:", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, ANALYZE_SHORT_OPTIONS "o:w:", options, NULL)) != -1) {
 		switch (c) {
 		case 'h':
 			fputs(usage, stdout);
@@ -100,44 +112,34 @@ static int parse(struct export *export, int argc, char **argv)
 			if (export->weight < 0)
 				return -1;
 			break;
-		case FORMAT ... FORMAT + sizeof(formats) / sizeof(formats[0]) - 1:
-			if (export->format) {
-				kunwind_tool_error("only one format at a time");
-				return -1;
-			}
-			export->format = &formats[c - FORMAT];
-			break;
 		default:
 			if (!kunwind_options_take(&export->samples.options, c, optarg))
 				return -1;
 		}
 	}
-	if (!export->format) {
-		kunwind_tool_error("no format given: add --folded, --speedscope, --firefox, --perfetto, "
-				   "--pprof or --ctf");
+	export->format = find_format(optind < argc ? argv[optind++] : NULL);
+	if (!export->format)
 		return -1;
-	}
 	if (is_ctf(export) && (!export->path || !strcmp(export->path, "-"))) {
-		kunwind_tool_error("--ctf writes a directory: name a new or empty one (-o DIR)");
+		kunwind_tool_error("ctf writes a directory: name a new or empty one (-o DIR)");
 		return -1;
 	}
 	if (is_binary(export) && !export->path && isatty(STDOUT_FILENO)) {
-		kunwind_tool_error("--%s writes no text: name a file (-o FILE), or a terminal by -o -",
+		kunwind_tool_error("%s writes no text: name a file (-o FILE), or a terminal by -o -",
 				   export->format->name);
 		return -1;
 	}
 	if ((is_ctf(export) || export->format->stream == &export_perfetto) && export->weight >= 0) {
-		kunwind_tool_error("--%s has no weights: leave out --weight", export->format->name);
+		kunwind_tool_error("%s has no weights: leave out --weight", export->format->name);
 		return -1;
 	}
-	if (optind < argc)
-		return 0;
-	kunwind_tool_error("no trace given: name a directory that kunwind record has written");
-	return -1;
+	return kunwind_options_traces(&export->samples.options, argv + optind, argc - optind) ? 0 : -1;
 }
 
-static bool write_trace(struct export *export, char *const *paths, int nr, struct outfile *output)
+static bool write_trace(struct export *export, struct outfile *output)
 {
+	char *const *paths = export->samples.options.traces;
+	const int nr = export->samples.options.nr_traces;
 	const struct format *format = export->format;
 	FILE *file = output->file;
 	struct samples *samples = &export->samples;
@@ -165,6 +167,7 @@ static bool write_trace(struct export *export, char *const *paths, int nr, struc
 int analyze_export(int argc, char **argv)
 {
 	struct export export = { .weight = -1 };
+	const struct kunwind_options *options = &export.samples.options;
 	struct outfile output;
 	int parsed, status = TOOL_FAILED;
 
@@ -176,10 +179,9 @@ int analyze_export(int argc, char **argv)
 		fprintf(stderr, "Try: kunwind export --help\n");
 		status = TOOL_USAGE;
 	} else if (is_ctf(&export)) {
-		status = export_ctf(&export.samples, argv + optind, argc - optind, export.path);
+		status = export_ctf(&export.samples, options->traces, options->nr_traces, export.path);
 	} else if (outfile_open(&output, export.path)) {
-		status = outfile_close(&output, write_trace(&export, argv + optind, argc - optind,
-							    &output));
+		status = outfile_close(&output, write_trace(&export, &output));
 	}
 	samples_free(&export.samples);
 	return status;

@@ -254,7 +254,7 @@ static bool copy_event(struct ctf_state *state, bt_self_message_iterator *self,
 	bt_message *made;
 
 	if (ctf_calls_is_own(kunwind_event_name(event))) {
-		kunwind_tool_error("kunwind export --ctf has written this trace: export its original");
+		kunwind_tool_error("kunwind export ctf has written this trace: export its original");
 		return false;
 	}
 	made = pass(&state->meta, self, message);

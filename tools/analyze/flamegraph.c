@@ -25,7 +25,7 @@
 #include "tool.h"
 
 static const char usage[] =
-	"Usage: kunwind flamegraph [OPTION]... -o FILE.html TRACE...\n"
+	"Usage: kunwind flamegraph [OPTION]... -o FILE.html [TRACE]...\n"
 	"\n"
 	"Draws LTTng traces as a flame graph: one HTML page that needs nothing else, to be\n"
 	"searched and zoomed. Frames are as wide as the events below them are many, or as\n"
@@ -42,7 +42,7 @@ static const char usage[] =
 	"      --base TRACE     compare with this trace: frames are red if their share of the\n"
 	"                       whole has grown, and blue if it has shrunk\n"
 	"      --least PERCENT  leave out frames with a smaller share of each weight (0.01); 0: none\n"
-	"  -t, --title TEXT\n"
+	"      --title TEXT\n"
 	ANALYZE_USAGE
 	"  -h, --help\n"
 	"\n"
@@ -206,20 +206,20 @@ static void write_page(struct flamegraph *graph, FILE *file)
 /* Returns 0: go on; 1: help was printed; -1: wrong usage, after a message. */
 static int parse(struct flamegraph *graph, int argc, char **argv)
 {
-	enum { BASE = 256, BOTTOM_UP, LEAST };
+	enum { BASE = 256, BOTTOM_UP, LEAST, TITLE };
 	static const struct option options[] = {
 		ANALYZE_LONG_OPTIONS,
 		{ "base", required_argument, NULL, BASE },
 		{ "bottom-up", no_argument, NULL, BOTTOM_UP },
 		{ "least", required_argument, NULL, LEAST },
 		{ "output", required_argument, NULL, 'o' },
-		{ "title", required_argument, NULL, 't' },
+		{ "title", required_argument, NULL, TITLE },
 		{ "weight", required_argument, NULL, 'w' },
 		{ NULL, 0, NULL, 0 },
 	};
 	int c;
 
-	while ((c = getopt_long(argc, argv, KUNWIND_SHORT_OPTIONS "o:t:w:", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, ANALYZE_SHORT_OPTIONS "o:w:", options, NULL)) != -1) {
 		switch (c) {
 		case 'h':
 			fputs(usage, stdout);
@@ -241,7 +241,7 @@ static int parse(struct flamegraph *graph, int argc, char **argv)
 		case 'o':
 			graph->path = optarg;
 			break;
-		case 't':
+		case TITLE:
 			graph->title = optarg;
 			break;
 		case 'w':
@@ -254,13 +254,11 @@ static int parse(struct flamegraph *graph, int argc, char **argv)
 				return -1;
 		}
 	}
-	if (optind == argc)
-		kunwind_tool_error("no trace given: name a directory that kunwind record has written");
-	else if (!graph->path)
+	if (!graph->path) {
 		kunwind_tool_error("no output given: add -o FILE.html, or -o - for standard output");
-	else
-		return 0;
-	return -1;
+		return -1;
+	}
+	return kunwind_options_traces(&graph->samples.options, argv + optind, argc - optind) ? 0 : -1;
 }
 
 /* Reads the base, and merges both trees. */
@@ -292,6 +290,7 @@ static bool has_weight(const struct flamegraph *graph)
 int analyze_flamegraph(int argc, char **argv)
 {
 	struct flamegraph graph = { .weight = -1, .title = "Flame graph", .least = 0.01 };
+	const struct kunwind_options *options = &graph.samples.options;
 	struct outfile output;
 	int parsed, status = TOOL_FAILED;
 	bool ok;
@@ -307,9 +306,9 @@ int analyze_flamegraph(int argc, char **argv)
 		fprintf(stderr, "Try: kunwind flamegraph --help\n");
 		status = TOOL_USAGE;
 	} else if (outfile_open(&output, graph.path)) {
-		ok = outfile_spares(&output, argv + optind, argc - optind) &&
+		ok = outfile_spares(&output, options->traces, options->nr_traces) &&
 		     (!graph.base_path || outfile_spares(&output, &graph.base_path, 1)) &&
-		     samples_read(&graph.samples, argv + optind, argc - optind, NULL, NULL) &&
+		     samples_read(&graph.samples, options->traces, options->nr_traces, NULL, NULL) &&
 		     analyze_remarks(&graph.samples) &&
 		     read_base(&graph) && has_weight(&graph);
 		if (ok) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * outdir.c - the directory that "kunwind export --ctf" writes
+ * outdir.c - the directory that "kunwind export ctf" writes
  *
  * All is written to a directory inside, and moved up when it is complete. So the
  * named directory holds a whole trace or nothing, and keeps its owner and mode.

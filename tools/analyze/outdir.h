@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * outdir.h - the directory that "kunwind export --ctf" writes
+ * outdir.h - the directory that "kunwind export ctf" writes
  */
 #ifndef KUNWIND_OUTDIR_H
 #define KUNWIND_OUTDIR_H

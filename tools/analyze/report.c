@@ -16,11 +16,12 @@ enum {
 };
 
 static const char usage[] =
-	"Usage: kunwind report [OPTION]... TRACE...\n"
+	"Usage: kunwind report [OPTION]... [TRACE]...\n"
 	"\n"
 	"Sums up LTTng traces: by system call, with the time between entry and exit and the\n"
 	"part of it off the CPU; by cause of being off the CPU; by function on the stack.\n"
-	"TRACE is a directory that holds a trace, or one above several.\n"
+	"TRACE is a directory that holds a trace, or one above several; default: the last\n"
+	"recording.\n"
 	"\n"
 	"  -b, --by TABLES      only these tables, separated by commas: call, cause (of being off\n"
 	"                       the CPU), event, thread, result (what calls returned), file,\n"
@@ -109,7 +110,7 @@ static int parse(struct report *report, int argc, char **argv)
 	uint64_t number;
 	int c;
 
-	while ((c = getopt_long(argc, argv, KUNWIND_SHORT_OPTIONS "b:jn:s:", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, ANALYZE_SHORT_OPTIONS "b:jn:s:", options, NULL)) != -1) {
 		switch (c) {
 		case 'h':
 			fputs(usage, stdout);
@@ -158,10 +159,7 @@ static int parse(struct report *report, int argc, char **argv)
 		kunwind_tool_error("--tree takes only one of --callers and --callees");
 		return -1;
 	}
-	if (optind < argc)
-		return 0;
-	kunwind_tool_error("no trace given: name a directory that kunwind record has written");
-	return -1;
+	return kunwind_options_traces(&report->samples.options, argv + optind, argc - optind) ? 0 : -1;
 }
 
 static bool print_json(json_t *json)
@@ -242,7 +240,8 @@ int analyze_report(int argc, char **argv)
 	files_init(&report.files, &report.samples.calls);
 	if (report.json || report.by & 1u << TABLE_FILES)
 		report.samples.files = &report.files;
-	ok = samples_read(&report.samples, argv + optind, argc - optind, &calls, &report) &&
+	ok = samples_read(&report.samples, report.samples.options.traces,
+			  report.samples.options.nr_traces, &calls, &report) &&
 	     analyze_remarks(&report.samples) &&
 	     (report.sort == WEIGHT_EVENTS || analyze_has_weight(&report.samples, report.sort)) &&
 	     print(&report);

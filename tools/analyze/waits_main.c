@@ -11,12 +11,13 @@
 #include "waits.h"
 
 static const char usage[] =
-	"Usage: kunwind waits [OPTION]... TRACE...\n"
+	"Usage: kunwind waits [OPTION]... [TRACE]...\n"
 	"\n"
 	"Explains the times off the CPU in LTTng traces: the cause, who ended each (a thread\n"
 	"with its stack, or an interrupt), and how long the thread could run but did not;\n"
 	"locks with their holders; chains of threads that waited for each other.\n"
-	"TRACE is a directory that holds a trace, or one above several.\n"
+	"TRACE is a directory that holds a trace, or one above several; default: the last\n"
+	"recording.\n"
 	"\n"
 	"  -n, --top N          lines of each table (20); 0 for all\n"
 	"      --depth N        functions of each stack (6); 0 for all\n"
@@ -45,7 +46,7 @@ static int parse(struct waits *waits, int argc, char **argv)
 	uint64_t number;
 	int c;
 
-	while ((c = getopt_long(argc, argv, KUNWIND_SHORT_OPTIONS "jn:", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, ANALYZE_SHORT_OPTIONS "jn:", options, NULL)) != -1) {
 		switch (c) {
 		case 'h':
 			fputs(usage, stdout);
@@ -71,10 +72,7 @@ static int parse(struct waits *waits, int argc, char **argv)
 				return -1;
 		}
 	}
-	if (optind < argc)
-		return 0;
-	kunwind_tool_error("no trace given: name a directory that kunwind record has written");
-	return -1;
+	return kunwind_options_traces(&waits->samples.options, argv + optind, argc - optind) ? 0 : -1;
 }
 
 /* Prints what the trace lacks. Returns false if there is nothing to show. */
@@ -138,7 +136,8 @@ int analyze_waits(int argc, char **argv)
 		return TOOL_USAGE;
 	}
 	waits.colour = kunwind_tool_colours(stdout);
-	ok = samples_read(&waits.samples, argv + optind, argc - optind, &calls, &waits) &&
+	ok = samples_read(&waits.samples, waits.samples.options.traces,
+			  waits.samples.options.nr_traces, &calls, &waits) &&
 	     remarks(&waits) && print(&waits);
 	files_free(&files);
 	waits_free(&waits);

@@ -18,6 +18,7 @@
 #include <time.h>
 
 #include "dir.h"
+#include "last.h"
 #include "record.h"
 #include "report.h"
 #include "snapshot.h"
@@ -224,6 +225,9 @@ static int run(void)
 				   "before the next boot");
 	else if (kernel_stacks && !record.flight.on && record.disk != DISK_REMOVED_ALL)
 		symbols_save(record.dir.lock, record.dir.path);
+	if (record.disk != DISK_REMOVED_ALL && record.dir.lock >= 0 &&
+	    (!record.flight.on || record.flight.taken + record.flight.others))
+		kunwind_last_set(record.dir.path);
 	if (record.json)
 		record_close_json(&record, status);
 	else

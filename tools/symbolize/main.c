@@ -36,13 +36,13 @@ struct symbolize {
 };
 
 static const char usage[] =
-	"Usage: kunwind symbolize [OPTION]... TRACE...\n"
+	"Usage: kunwind symbolize [OPTION]... [TRACE]...\n"
 	"       kunwind symbolize [OPTION]... -p PID\n"
 	"       kunwind symbolize [OPTION]... -m FILE\n"
 	"\n"
 	"Copies standard input to standard output, with names for addresses of code: the\n"
 	"output of bpftrace and perf script, or any lines with addresses. The processes of\n"
-	"TRACE may have ended.\n"
+	"TRACE (default: the last recording) may have ended.\n"
 	"\n"
 	"  -p, --pid PID        the running process PID; with TRACE: only that of the trace\n"
 	"  -m, --maps FILE      a process whose /proc/PID/maps was saved in FILE\n"
@@ -56,7 +56,7 @@ static const char usage[] =
 	"      --objects        add the object: name+0x2d (/usr/lib/libc.so.6)\n"
 	"  -l, --lines          add source lines\n"
 	"  -i, --inlined        print inlined functions on lines of their own\n"
-	"  -w, --why            add why an address has no name\n"
+	"      --why            add why an address has no name\n"
 	"  -j, --json           an object on a line for each address: kunwind-json(5)\n"
 	"      --debug-dir DIR  objects and debug files below DIR, too; may be repeated\n"
 	"      --no-local       with TRACE: only those and debuginfod, not this host's own\n"
@@ -277,7 +277,7 @@ static bool copy(struct symbolize *symbolize)
 /* Returns 0: go on; 1: help was printed; -1: wrong usage, after a message. */
 static int parse(struct symbolize *symbolize, int argc, char **argv)
 {
-	enum { AT = 256, EXACT, RETURN, OBJECTS };
+	enum { AT = 256, EXACT, RETURN, OBJECTS, WHY };
 	static const struct option options[] = {
 		{ "at", required_argument, NULL, AT },
 		{ "debug-dir", required_argument, NULL, 'D' },
@@ -291,13 +291,13 @@ static int parse(struct symbolize *symbolize, int argc, char **argv)
 		{ "objects", no_argument, NULL, OBJECTS },
 		{ "pid", required_argument, NULL, 'p' },
 		{ "return", no_argument, NULL, RETURN },
-		{ "why", no_argument, NULL, 'w' },
+		{ "why", no_argument, NULL, WHY },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct names_options *source = &symbolize->source;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "hijlm:p:w", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "hijlm:p:", options, NULL)) != -1) {
 		switch (c) {
 		case 'h':
 			fputs(usage, stdout);
@@ -321,7 +321,7 @@ static int parse(struct symbolize *symbolize, int argc, char **argv)
 				return -1;
 			}
 			break;
-		case 'w':
+		case WHY:
 			symbolize->why = true;
 			break;
 		case AT:
@@ -341,11 +341,12 @@ static int parse(struct symbolize *symbolize, int argc, char **argv)
 				return -1;
 		}
 	}
-	source->traces = argv + optind;
-	source->nr_traces = argc - optind;
-	if (!source->nr_traces && !source->pid && !source->maps)
-		kunwind_tool_error("whose addresses? give a TRACE, --pid PID or --maps FILE");
-	else if (source->maps && (source->nr_traces || source->pid))
+	if ((optind < argc || (!source->pid && !source->maps)) &&
+	    !kunwind_options_traces(&symbolize->options, argv + optind, argc - optind))
+		return -1;
+	source->traces = symbolize->options.traces;
+	source->nr_traces = symbolize->options.nr_traces;
+	if (source->maps && (source->nr_traces || source->pid))
 		kunwind_tool_error("--maps FILE stands alone: no TRACE, no --pid");
 	else if (source->at && !source->nr_traces)
 		kunwind_tool_error("--at is a time of a TRACE");

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Entry in the environment of a trace that "kunwind export --ctf" has written. */
+/* Entry in the environment of a trace that "kunwind export ctf" has written. */
 #define KUNWIND_COPY_MARK	"kunwind_export_ctf_copy"
 
 struct kunwind_copy {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "last.h"
 #include "options.h"
 #include "syscall.h"
 #include "tool.h"
@@ -66,6 +67,9 @@ bool kunwind_options_take(struct kunwind_options *options, int c, const char *va
 	case 'P':
 		options->progress = true;
 		return true;
+	case 'q':
+		options->quiet = true;
+		return true;
 	case 'F':
 		options->offsets = true;
 		return true;
@@ -83,6 +87,24 @@ bool kunwind_options_take(struct kunwind_options *options, int c, const char *va
 	default:
 		return kunwind_filter_take(&options->filter, c, value);
 	}
+}
+
+bool kunwind_options_traces(struct kunwind_options *options, char *const *traces, int nr)
+{
+	options->traces = traces;
+	options->nr_traces = nr;
+	if (nr)
+		return true;
+	if (!kunwind_last_get(options->last, sizeof(options->last))) {
+		kunwind_tool_error("no trace given, and no recording is remembered: name a directory that "
+				   "kunwind record has written");
+		return false;
+	}
+	kunwind_tool_error("the last recording: %s", options->last);
+	options->last_trace[0] = options->last;
+	options->traces = options->last_trace;
+	options->nr_traces = 1;
+	return true;
 }
 
 bool kunwind_options_event(struct kunwind_options *options, const char *name)

@@ -19,25 +19,36 @@ struct kunwind_options {
 	struct kunwind_filter filter;
 	bool no_kernel;		/* leave out kernel stacks */
 	bool progress;		/* print progress also where standard error is no terminal */
+	bool quiet;		/* print no progress */
 	struct kunwind_symbolizer_options symbols;
 	const char **debug_dirs;	/* of these; NULL-terminated */
+	char *const *traces;	/* kunwind_options_traces() */
+	int nr_traces;
+	char last[4096];
+	char *last_trace[1];
 };
 
 /* For getopt_long(3). The command itself handles --help. */
-#define KUNWIND_SHORT_OPTIONS	"ae:hp:"
+#define KUNWIND_SHORT_OPTIONS	"e:hp:q"
 #define KUNWIND_LONG_OPTIONS \
 	KUNWIND_FILTER_OPTIONS, \
-	{ "all", no_argument, NULL, 'a' }, { "debug-dir", required_argument, NULL, 'D' }, \
+	{ "debug-dir", required_argument, NULL, 'D' }, \
 	{ "event", required_argument, NULL, 'e' }, { "help", no_argument, NULL, 'h' }, \
 	{ "no-kernel", no_argument, NULL, 'K' }, { "no-lines", no_argument, NULL, 'L' }, \
 	{ "no-local", no_argument, NULL, 'O' }, { "pid", required_argument, NULL, 'p' }, \
-	{ "progress", no_argument, NULL, 'P' }
+	{ "progress", no_argument, NULL, 'P' }, { "quiet", no_argument, NULL, 'q' }
 
 void kunwind_options_init(struct kunwind_options *options);
 void kunwind_options_exit(struct kunwind_options *options);
 
 /* Takes an option that getopt_long() found. False: it is none of these, or is wrong (said). */
 bool kunwind_options_take(struct kunwind_options *options, int c, const char *value);
+
+/*
+ * Takes the arguments after the options as traces; without any, the last recording, and says
+ * so. Returns false after a message if there is none.
+ */
+bool kunwind_options_traces(struct kunwind_options *options, char *const *traces, int nr);
 
 /*
  * Returns whether the patterns select an event, by its whole name or by the system

@@ -150,6 +150,7 @@ bool kunwind_reading_open(struct kunwind_reading *reading, char *const *paths, i
 {
 	memset(reading, 0, sizeof(*reading));
 	reading->lines = options->progress && !isatty(STDERR_FILENO);
+	reading->quiet = options->quiet;
 	reading->no_kernel = options->no_kernel;
 	reading->trace = kunwind_trace_open(paths, nr_paths);
 	if (!reading->trace)

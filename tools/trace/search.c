@@ -6,7 +6,7 @@
  * other directories, also through those that have this name; it follows symbolic
  * links only if they were given as arguments.
  *
- * A copy that "kunwind export --ctf" has written has the events of its original. With
+ * A copy that "kunwind export ctf" has written has the events of its original. With
  * both, each event would count twice. So copies are left out, except if there are no
  * other traces. The copies are added by a second walk. For the same reason, a directory
  * that several arguments lead to is added once.
@@ -71,7 +71,7 @@ static bool found(struct search *search, const char *dir, const struct stat *sta
 		return true;
 	}
 	if (search->others) {
-		kunwind_tool_error("%s: left out, because other traces are given: kunwind export --ctf "
+		kunwind_tool_error("%s: left out, because other traces are given: kunwind export ctf "
 				   "has written this copy", dir);
 		return true;
 	}

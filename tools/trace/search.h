@@ -9,7 +9,7 @@
 
 /*
  * Calls @add for the directory of each trace in and below @paths; not for copies by
- * "kunwind export --ctf", which it names on stderr, if there are other traces. Returns
+ * "kunwind export ctf", which it names on stderr, if there are other traces. Returns
  * false after a message on stderr (for example, if there is no trace at or below one of
  * @paths), or if @add returned false.
  */

@@ -97,9 +97,9 @@ for name in ("vfs_read", "fct_c"):
     print(rows[name]["object"].rpartition("/")[2], rows[name]["off_cpu_ns"] > 0, rows[name]["off_cpu_ns"] <= rows["fct_c"]["off_cpu_ns"])')
 is "$row" "[kernel] True True
 blocked True True" "report: vfs_read has time off the CPU, and at most that of its caller fct_c"
-line=$(kunwind export --folded -w off-cpu trace 2>/dev/null | grep "^blocked;.*pipe_read")
+line=$(kunwind export folded -w off-cpu trace 2>/dev/null | grep "^blocked;.*pipe_read")
 like "$line" "main;fct_a;fct_b;fct_c;[a-zA-Z_]*read;([a-z_]*syscall_cancel;)*entry_SYSCALL_64_after_hwframe_\[k\];do_syscall_64_\[k\];.*vfs_read_\[k\];([a-z]+_pipe_read_\[k\];|pipe_read_\[k\];)+schedule_\[k\];__schedule_\[k\];read [0-9]+$" \
-	"export --folded: one stack, from main to __schedule"
+	"export folded: one stack, from main to __schedule"
 kunwind flamegraph -o page.html trace
 check "flamegraph: the page has kernel functions" grep -q 'pipe_read' page.html
 for format in speedscope firefox perfetto pprof; do
@@ -137,7 +137,7 @@ out=$(cd theirs.d && setpriv --reuid 65534 --regid 65534 --groups "$(getent grou
 is "$?" 0 "record --kernel by a member of the group tracing: recorded"
 like "$out" "kallsyms.gz: not written, so kernel functions may have no names: /proc/kallsyms hides" "record --kernel without root: says that the trace has no symbols"
 check "record --kernel without root: no file is left" test ! -e theirs.d/trace/kallsyms.gz
-is "$(kunwind show --tsv -a -e sched_switch theirs.d/trace | awk -F '\t' '$1 == "kernel" && $5 == "schedule"' | head -n 1 | cut -f 7)" "[kernel]" \
+is "$(kunwind show --tsv --own -e sched_switch theirs.d/trace | awk -F '\t' '$1 == "kernel" && $5 == "schedule"' | head -n 1 | cut -f 7)" "[kernel]" \
 	"a trace without symbols is named by root on the same boot"
 kunwind record -e sched_switch -o plain-trace true 2>/dev/null
 check "record without --kernel saves no symbols" test ! -e plain-trace/kallsyms.gz

@@ -113,7 +113,7 @@ diag "$(grep -c 'stack is lost' text) of $(grep -c getppid text) stacks are lost
 kunwind record -q -e getppid -o other -- ./entries -1
 is "$(kunwind show --no-symbols --tsv other | awk -F '\t' '$1 == "event" { print $4 }' | sort -u)" "$(printf 'syscall_entry_getppid\nsyscall_exit_getppid')" \
 	"only the selected events are recorded"
-is "$(kunwind show --no-symbols --all --tsv -e kunwind_callstack other | grep -c ^event)" 1 "only a recorded event's stack is defined"
+is "$(kunwind show --no-symbols --own --tsv -e kunwind_callstack other | grep -c ^event)" 1 "only a recorded event's stack is defined"
 
 # ------------------------------------------------ rights, wrong uses of the PMU
 check_fails 255 "perf cannot sample by the PMU" perf record -q -e kunwind/config=0/ -c 1 -o perf.data true

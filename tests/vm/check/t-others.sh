@@ -119,7 +119,7 @@ check "the module loads" modprobe kunwind
 check "the module with LTTng's probe loads" modprobe lttng-probe-kunwind
 observe own kunwind record -o trace --
 diag "$(head -n 3 own/log)"
-pid=$(kunwind show --all --no-symbols --event kunwind_exec trace | grep -oP 'tgid = \K\d+(?=, comm = "otherschain")' | head -n 1)
+pid=$(kunwind show --own --no-symbols --event kunwind_exec trace | grep -oP 'tgid = \K\d+(?=, comm = "otherschain")' | head -n 1)
 like "$pid" '^[0-9]+$' "the trace has the process"
 is "$(ls -d "/proc/$pid" 2>/dev/null)" "" "the process has ended"
 
@@ -172,7 +172,7 @@ fi
 
 # babeltrace2 reads the copy of the trace for Trace Compass. The copy must have the same
 # events, and each call of the program must have the names of its stack.
-check "kunwind export --ctf writes a copy of the trace" kunwind export --ctf -o compass trace
+check "kunwind export ctf writes a copy of the trace" kunwind export ctf -o compass trace
 babeltrace2 compass >copied
 is "$(grep -vc ' kunwind_frames_' copied)" "$(babeltrace2 trace | wc -l)" "the copy has as many events as the trace"
 calls=$(kunwind show --tsv --pid "$pid" --event gettid trace | grep -c '^event.*syscall_entry_gettid')

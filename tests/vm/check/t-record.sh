@@ -123,8 +123,8 @@ is "$(/usr/bin/python3 - report.json <<-'END'
 	END
 	)" "1 True True 1 [True, True, True, True] True" "report: time of the sleep off the CPU, and the functions that called gettid()"
 like "$(kunwind report --top 0 --pid "$pid" first)" "fct_a \($KUNWIND_TMP/chain\)" "report: the text names the functions"
-kunwind export --folded -w events first >folded 2>err
-check "export --folded: the chain is one folded stack" grep -qE '^chain;_start;.*;main;fct_a;fct_b;fct_c;.*gettid;gettid [0-9]+$' folded
+kunwind export folded -w events first >folded 2>err
+check "export folded: the chain is one folded stack" grep -qE '^chain;_start;.*;main;fct_a;fct_b;fct_c;.*gettid;gettid [0-9]+$' folded
 check "kunwind flamegraph succeeds" kunwind flamegraph -o flame.html first
 check "flamegraph: the page has the functions" grep -q '"fct_b"' flame.html
 
@@ -187,7 +187,7 @@ like "$out" "small/trace: disk full: .*(-o)" "record: a full disk is reported"
 check "record: a trace on a full disk can be opened by babeltrace2" sh -c 'babeltrace2 small/trace >events'
 like "$(wc -l <events)" "[0-9]{3}" "record: a trace on a full disk has the first events"
 # LTTng may have lost events, too, of which both programs tell
-is "$(kunwind show --all --no-symbols --tsv small/trace 2>err | grep -c ^event) $(grep -v 'the tracer lost' err)" "$(wc -l <events) " \
+is "$(kunwind show --own --no-symbols --tsv small/trace 2>err | grep -c ^event) $(grep -v 'the tracer lost' err)" "$(wc -l <events) " \
 	"show: reads the same events as babeltrace2"
 umount small
 # LTTng's metadata leaves no room for events

@@ -71,7 +71,7 @@ like "$text" "#[1-9] +0x[0-9a-f]{16} fct_b\+0x[0-9a-f]+ \($KUNWIND_TMP/chain\)" 
 like "$(kunwind show --summary --tsv --pid "$pid" --event '*gettid' first)" \
 	"with_stack.2.*complete.2" "show --summary: both stacks are counted as complete"
 is "$(kunwind show --tsv first | grep -c '	kunwind_')" 0 "show: kunwind's own events are left out"
-like "$(kunwind show --all --tsv first)" "	kunwind_map	" "show --all: kunwind's own events are printed"
+like "$(kunwind show --own --tsv first)" "	kunwind_map	" "show --own: kunwind's own events are printed"
 like "$(kunwind show --no-symbols --event syscall_entry_gettid first)" "#0 +0x[0-9a-f]{16}" "show --no-symbols: frames have their address"
 is "$(kunwind show --tsv --no-symbols first | cut -f5 | grep -c fct_)" 0 "show --no-symbols: frames have no name"
 
@@ -109,7 +109,7 @@ exec {go}>&-
 wait "$pid"
 
 field() { sed -E "s/.*[{ ]$1 = \"?([^,\"]*).*/\1/"; }
-kunwind show --all --event kunwind_map later | grep "{ tgid = $pid," | sort -u >dumped
+kunwind show --own --event kunwind_map later | grep "{ tgid = $pid," | sort -u >dumped
 paste -d ' ' <(field start <dumped) <(field end <dumped) <(field offset <dumped) <(field path <dumped) |
 	sed 's/0x//g; s/ /-/' | sort >dump
 is "$(cat dump)" "$(cat maps)" "later session: the state dump has the executable mappings of /proc/PID/maps"

@@ -70,7 +70,7 @@ lock = [l for l in data["locks"] if l["kind"] == "lock"][0]
 print(sorted({(p["function"] or "").lstrip("_") for p in lock["pairs"]} - {"GI_pthread_mutex_lock", "pthread_mutex_lock", "lll_lock_wait"}),
       sorted({p["caller"] for p in lock["pairs"]} - {"long_hold"}))')" "[] ['short_hold']" \
 	"convoy: libc's function and its caller are named"
-kunwind export --folded --weight lock convoy >folded 2>err
+kunwind export folded --weight lock convoy >folded 2>err
 diag "$(head -n 5 folded)"
 check "convoy: the weight lock has the waiter's stack, then the holder's" \
 	grep -qE '^waiter;.*;short_hold;.*;\[lock held by holder\];.*;long_hold;.*;futex [0-9]+$' folded
@@ -119,10 +119,10 @@ is "$(ask without 'print(data["trace"]["wakeups_recorded"], {l["ended_by"] for l
 	"False {'unknown'}" "without sched_waking: the wakers are unknown"
 is "$(kunwind show --no-symbols --tsv sleep | awk -F '\t' '$1 == "event" && $4 ~ /^(irq_|x86_irq)/' | wc -l)" 0 \
 	"show: events of interrupts are hidden"
-check "show --all: events of interrupts are printed" \
-	sh -c 'kunwind show --all --no-symbols --tsv sleep | grep -q "irq_vectors_local_timer_entry"'
+check "show --own: events of interrupts are printed" \
+	sh -c 'kunwind show --own --no-symbols --tsv sleep | grep -q "irq_vectors_local_timer_entry"'
 if command -v protoc >/dev/null; then
-	kunwind export --perfetto -o pipeline.pftrace pipeline
+	kunwind export perfetto -o pipeline.pftrace pipeline
 	is "$(cd "$OLDPWD/tests/tools" && /usr/bin/python3 -c '
 import perfetto, sys
 reader = perfetto.Reader(sys.argv[1])
