@@ -22,6 +22,7 @@ static const struct format {
 	{ "firefox", NULL, &export_firefox },
 	{ "perfetto", NULL, &export_perfetto },
 	{ "pprof", NULL, &export_pprof },
+	{ "sqlite", NULL, &export_sqlite },
 	{ "ctf", NULL, NULL },		/* export_ctf() */
 };
 
@@ -37,6 +38,7 @@ static const char usage[] =
 	"  perfetto    for ui.perfetto.dev: system calls and times off the CPU on a track\n"
 	"              for each thread, with stacks and arguments\n"
 	"  pprof       for pprof: a sample for each stack of a thread, with all weights\n"
+	"  sqlite      a database of spans, stacks, frames and waits, for sqlite3\n"
 	"  ctf         for Trace Compass: a copy of the traces with the names of functions,\n"
 	"              and events for its flame chart; -o DIR, a new or empty directory,\n"
 	"              is needed\n"
@@ -65,9 +67,16 @@ static bool is_ctf(const struct export *export)
 	return !export->format->whole && !export->format->stream;
 }
 
+static bool has_weights(const struct format *format)
+{
+	return format->whole || (format->stream && format->stream != &export_perfetto &&
+				 format->stream != &export_sqlite);
+}
+
 static bool is_binary(const struct export *export)
 {
-	return export->format->stream == &export_perfetto || export->format->stream == &export_pprof;
+	return export->format->stream == &export_pprof ||
+	       (export->format->stream && !has_weights(export->format));
 }
 
 /* Returns the format of a name; NULL after a message. */
@@ -82,8 +91,8 @@ static const struct format *find_format(const char *name)
 			return &formats[i];
 		near_try(&near, formats[i].name);
 	}
-	kunwind_tool_error("the first argument is a format: folded, speedscope, firefox, perfetto, pprof or "
-			   "ctf%s%s%s", name ? ", not: " : "", name ? name : "",
+	kunwind_tool_error("the first argument is a format: folded, speedscope, firefox, perfetto, pprof, "
+			   "sqlite or ctf%s%s%s", name ? ", not: " : "", name ? name : "",
 			   name ? near_text(&near, text, sizeof(text)) : "");
 	return NULL;
 }
@@ -129,7 +138,7 @@ static int parse(struct export *export, int argc, char **argv)
 				   export->format->name);
 		return -1;
 	}
-	if ((is_ctf(export) || export->format->stream == &export_perfetto) && export->weight >= 0) {
+	if (!has_weights(export->format) && export->weight >= 0) {
 		kunwind_tool_error("%s has no weights: leave out --weight", export->format->name);
 		return -1;
 	}
@@ -157,7 +166,7 @@ static bool write_trace(struct export *export, struct outfile *output)
 		written = format->stream->end(state, weight, ok);
 	else
 		written = !ok || format->whole(samples, weight, file);
-	if (ok && format->stream != &export_perfetto)
+	if (ok && has_weights(format))
 		fprintf(stderr, "kunwind export: weights are the %s\n", analyze_weight_title(weight));
 	if (ok && !written && !ferror(file))	/* else outfile_close() reports the error */
 		kunwind_tool_error("out of memory");
