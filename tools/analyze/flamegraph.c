@@ -6,6 +6,8 @@
  * inserted as flat arrays: parent, frame, and one array for each weight that the
  * trace has. The page's own script draws it, and can turn it upside down.
  *
+ * With --timeline, the page also has all samples, and page/timeline.html, which draws them.
+ *
  * With --base, the tree is that of both traces (flamegraph_base.c), and each weight
  * has a second array for the base.
  *
@@ -21,6 +23,7 @@
 
 #include "analyze.h"
 #include "flamegraph_base.h"
+#include "flamegraph_timeline.h"
 #include "json_out.h"
 #include "tool.h"
 
@@ -41,7 +44,10 @@ static const char usage[] =
 	"                       the outermost ones call; the page can be switched\n"
 	"      --base TRACE     compare with this trace: frames are red if their share of the\n"
 	"                       whole has grown, and blue if it has shrunk\n"
-	"      --least PERCENT  leave out frames with a smaller share of each weight (0.01); 0: none\n"
+	"      --timeline       above it, all threads over time: on and off the CPU, and system\n"
+	"                       calls; the flame graph is of the time in view\n"
+	"      --least PERCENT  leave out frames with a smaller share of each weight (0.01,\n"
+	"                       with --timeline 0); 0: none\n"
 	"      --title TEXT\n"
 	ANALYZE_USAGE
 	"  -h, --help\n"
@@ -56,18 +62,23 @@ struct flamegraph {
 	struct samples base;	/* of --base */
 	struct merged merged;	/* both trees */
 	const char *path, *title;
+	struct graph_spans spans;	/* of --timeline */
+	bool timeline;
 	double least;		/* share of the narrowest frame, in percent */
 	char *base_path;
 	bool bottom_up;
 	int weight;		/* enum weight, or -1 */
 };
 
-/* page/page.html, ended by NUL */
+/* The files of the page, ended by NUL */
 __asm__(".section .rodata\n"
 	"page_template: .incbin \"analyze/page/page.html\"\n"
 	".byte 0\n"
+	"page_timeline: .incbin \"analyze/page/timeline.html\"\n"
+	".byte 0\n"
 	".previous\n");
 extern const char page_template[] __attribute__((__visibility__("hidden")));
+extern const char page_timeline[] __attribute__((__visibility__("hidden")));
 
 /* ------------------------------------------------------------ the data */
 
@@ -178,27 +189,29 @@ static void put_data(struct flamegraph *graph, FILE *file)
 		put_weight(&out, graph, (enum weight)weight);
 	json_close(&out, ']');
 	put_tree(&out, tree_of(graph));
+	if (graph->timeline)
+		graph_spans_threads(&out, &graph->spans, &graph->samples);
 	json_close(&out, '}');
 }
 
 /* ------------------------------------------------------------ the command */
 
-/* Writes the page; replaces the marks @@DATA@@ and @@TITLE@@. */
-static void write_page(struct flamegraph *graph, FILE *file)
+/* Writes the page; replaces its marks. @number: of each node of the tree, in the page. */
+static void write_page(struct flamegraph *graph, FILE *file, const char *page, const uint32_t *number)
 {
-	static const char data_mark[] = "DATA@@", title_mark[] = "TITLE@@";
-	const char *page = page_template, *mark;
+	const char *mark;
 
 	while ((mark = strstr(page, "@@"))) {
 		fwrite(page, 1, (size_t)(mark - page), file);
-		page = mark + 2;
-		if (!strncmp(page, data_mark, strlen(data_mark))) {
-			page += strlen(data_mark);
+		if (!strncmp(mark, "@@DATA@@", 8))
 			put_data(graph, file);
-		} else if (!strncmp(page, title_mark, strlen(title_mark))) {
-			page += strlen(title_mark);
+		else if (!strncmp(mark, "@@TITLE@@", 9))
 			put_html(file, graph->title);
-		}
+		else if (!strncmp(mark, "@@SPANS@@", 9))
+			graph_spans_put(file, &graph->spans, number);
+		else if (graph->timeline)	/* @@TIMELINE@@ */
+			write_page(graph, file, page_timeline, number);
+		page = strstr(mark + 2, "@@") + 2;
 	}
 	fputs(page, file);
 }
@@ -206,13 +219,14 @@ static void write_page(struct flamegraph *graph, FILE *file)
 /* Returns 0: go on; 1: help was printed; -1: wrong usage, after a message. */
 static int parse(struct flamegraph *graph, int argc, char **argv)
 {
-	enum { BASE = 256, BOTTOM_UP, LEAST, TITLE };
+	enum { BASE = 256, BOTTOM_UP, LEAST, TIMELINE, TITLE };
 	static const struct option options[] = {
 		ANALYZE_LONG_OPTIONS,
 		{ "base", required_argument, NULL, BASE },
 		{ "bottom-up", no_argument, NULL, BOTTOM_UP },
 		{ "least", required_argument, NULL, LEAST },
 		{ "output", required_argument, NULL, 'o' },
+		{ "timeline", no_argument, NULL, TIMELINE },
 		{ "title", required_argument, NULL, TITLE },
 		{ "weight", required_argument, NULL, 'w' },
 		{ NULL, 0, NULL, 0 },
@@ -241,6 +255,9 @@ static int parse(struct flamegraph *graph, int argc, char **argv)
 		case 'o':
 			graph->path = optarg;
 			break;
+		case TIMELINE:
+			graph->timeline = true;
+			break;
 		case TITLE:
 			graph->title = optarg;
 			break;
@@ -254,10 +271,17 @@ static int parse(struct flamegraph *graph, int argc, char **argv)
 				return -1;
 		}
 	}
+	if (graph->timeline && graph->base_path) {
+		kunwind_tool_error("--timeline is of one trace: leave out --base");
+		return -1;
+	}
 	if (!graph->path) {
 		kunwind_tool_error("no output given: add -o FILE.html, or -o - for standard output");
 		return -1;
 	}
+	/* what is narrow in the whole may be wide in the part in view */
+	if (graph->least < 0)
+		graph->least = graph->timeline ? 0 : 0.01;
 	return kunwind_options_traces(&graph->samples.options, argv + optind, argc - optind) ? 0 : -1;
 }
 
@@ -289,9 +313,11 @@ static bool has_weight(const struct flamegraph *graph)
 
 int analyze_flamegraph(int argc, char **argv)
 {
-	struct flamegraph graph = { .weight = -1, .title = "Flame graph", .least = 0.01 };
+	struct flamegraph graph = { .weight = -1, .title = "Flame graph", .least = -1 };
 	const struct kunwind_options *options = &graph.samples.options;
+	static const struct samples_calls calls = { .end = graph_spans_take };
 	struct outfile output;
+	uint32_t *number;
 	int parsed, status = TOOL_FAILED;
 	bool ok;
 
@@ -308,15 +334,18 @@ int analyze_flamegraph(int argc, char **argv)
 	} else if (outfile_open(&output, graph.path)) {
 		ok = outfile_spares(&output, options->traces, options->nr_traces) &&
 		     (!graph.base_path || outfile_spares(&output, &graph.base_path, 1)) &&
-		     samples_read(&graph.samples, options->traces, options->nr_traces, NULL, NULL) &&
+		     samples_read(&graph.samples, options->traces, options->nr_traces,
+				  graph.timeline ? &calls : NULL, &graph.spans) &&
 		     analyze_remarks(&graph.samples) &&
 		     read_base(&graph) && has_weight(&graph);
 		if (ok) {
-			leave_out_narrow(tree_of(&graph), graph.merged.base, graph.least / 100);
-			write_page(&graph, output.file);
+			number = leave_out_narrow(tree_of(&graph), graph.merged.base, graph.least / 100);
+			write_page(&graph, output.file, page_template, number);
+			free(number);
 		}
 		status = outfile_close(&output, ok);
 	}
+	free(graph.spans.span);
 	merged_free(&graph.merged);
 	samples_free(&graph.base);
 	samples_free(&graph.samples);

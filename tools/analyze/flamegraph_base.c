@@ -109,7 +109,7 @@ static bool is_wide(const struct calls_total *sum, uint32_t node, double least)
 	return node == CALLS_ROOT;
 }
 
-void leave_out_narrow(struct calls *calls, struct calls_total *base, double least)
+uint32_t *leave_out_narrow(struct calls *calls, struct calls_total *base, double least)
 {
 	struct calls_total *now = calls_totals(calls), *old = sums_of(calls, base);
 	/* of each old node the new one, and of each new node that of its narrow children */
@@ -150,8 +150,8 @@ void leave_out_narrow(struct calls *calls, struct calls_total *base, double leas
 	calls->nr_nodes = nr;
 	free(now);
 	free(old);
-	free(number);
 	free(rest);
+	return number;
 }
 
 void merged_free(struct merged *merged)

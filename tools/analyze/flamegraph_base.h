@@ -19,8 +19,9 @@ void merge_base(struct merged *merged, const struct calls *trace, const struct c
 /*
  * Replaces frames whose share of each weight, with all below them, is less than @least, by one for
  * each caller. @base: of merge_base(); NULL: there is no base. Nothing can be added afterwards.
+ * Returns the new number of each node; free(3) it.
  */
-void leave_out_narrow(struct calls *calls, struct calls_total *base, double least);
+uint32_t *leave_out_narrow(struct calls *calls, struct calls_total *base, double least);
 
 void merged_free(struct merged *merged);
 
