@@ -98,6 +98,9 @@ def test_page(trace, work):
     shown, errors = dom(page, work)
     check("no error in the browser", "CONSOLE" not in errors, errors)
     same("all: the flame graph is that of the whole", frames(shown)["all"]["title"], "all: 12.500 µs, 100.00 %")
+    bars = lambda text: re.findall(r'<div title="([0-9]+ from [^"]*)"', text)
+    same("latencies of all system calls", [bar for bar in bars(shown) if not bar.startswith("0")],
+         ["1 from 100 ns to 200 ns", "1 from 200 ns to 500 ns", "2 from 5.000 µs to 10.000 µs"])
     # THREAD has one call, of 6 us
     shown, errors = dom(page, work, script=press + 'press("ArrowDown"); press("Enter");')
     check("Enter: the flame graph is that of one thread",
@@ -113,6 +116,8 @@ def test_page(trace, work):
     shown, errors = dom(page, work, script=press + find % "opener" + 'press("n");')
     check("search, n: the next match", re.search(r'id="span"[^>]*>[^<]*system call openat &lt; opener &lt; main', shown),
           re.search(r'id="span".*', shown))
+    same("search: latencies of the matching system calls", [bar for bar in bars(shown) if not bar.startswith("0")],
+         ["1 from 200 ns to 500 ns"])
     shown, errors = dom(page, work, script=press + find % "nothing" + 'press("n");')
     check("n without a match: no error", "CONSOLE" not in errors, errors)
 

@@ -32,6 +32,8 @@ static const char usage[] =
 	"      --tree           the tree of calls instead of tables; with --callers or\n"
 	"                       --callees, that of these functions\n"
 	"      --depth N        functions on a path of the tree; 0 for all (default)\n"
+	"      --histogram call|stack  how long system calls took, instead of tables: a histogram\n"
+	"                       for each call, or each stack; with -s off-cpu, times off the CPU\n"
 	"      --least PERCENT  smallest share in the tree (1)\n"
 	"  -n, --top N          lines of each table (20); 0 for all\n"
 	"  -s, --sort WEIGHT    functions by events, blocked, off-cpu, lock or cpu (default:\n"
@@ -93,13 +95,14 @@ static bool take_sort(struct report *report, char *list)
 /* Returns 0: go on; 1: help was printed; -1: wrong usage, after a message. */
 static int parse(struct report *report, int argc, char **argv)
 {
-	enum { CALLERS = 256, CALLEES, TREE, DEPTH, LEAST };
+	enum { CALLERS = 256, CALLEES, TREE, DEPTH, HISTOGRAM, LEAST };
 	static const struct option options[] = {
 		ANALYZE_LONG_OPTIONS,
 		{ "by", required_argument, NULL, 'b' },
 		{ "callees", required_argument, NULL, CALLEES },
 		{ "callers", required_argument, NULL, CALLERS },
 		{ "depth", required_argument, NULL, DEPTH },
+		{ "histogram", required_argument, NULL, HISTOGRAM },
 		{ "json", no_argument, NULL, 'j' },
 		{ "least", required_argument, NULL, LEAST },
 		{ "sort", required_argument, NULL, 's' },
@@ -139,6 +142,13 @@ static int parse(struct report *report, int argc, char **argv)
 			}
 			*(c == DEPTH ? &report->depth : &report->top) = (uint32_t)number;
 			break;
+		case HISTOGRAM:
+			report->histogram = true;
+			report->histograms.by_stack = report->samples.places = !strcmp(optarg, "stack");
+			if (report->histograms.by_stack || !strcmp(optarg, "call"))
+				break;
+			kunwind_tool_error("--histogram takes call or stack, not: %s", optarg);
+			return -1;
 		case LEAST:
 			if (!analyze_percent(optarg, &report->least))
 				return -1;
@@ -155,6 +165,10 @@ static int parse(struct report *report, int argc, char **argv)
 				return -1;
 		}
 	}
+	if (report->histogram && (report->tree || report->by)) {
+		kunwind_tool_error("--histogram stands alone: no --tree, --by, --callers or --callees");
+		return -1;
+	}
 	if (report->callers && report->callees && report->tree) {
 		kunwind_tool_error("--tree takes only one of --callers and --callees");
 		return -1;
@@ -162,7 +176,7 @@ static int parse(struct report *report, int argc, char **argv)
 	return kunwind_options_traces(&report->samples.options, argv + optind, argc - optind) ? 0 : -1;
 }
 
-static bool print_json(json_t *json)
+bool report_print_json(json_t *json)
 {
 	if (!analyze_dump(json, stdout, 0))
 		return false;
@@ -187,7 +201,7 @@ static bool print_tree(struct report *report, enum weight weight)
 		analyze_set(json, "sorted_by", json_string(analyze_weight_name(weight)));
 		analyze_set(json, "tree",
 			    tree_json(&tree, weight, weight == WEIGHT_EVENTS ? "events" : "ns"));
-		ok = print_json(json);
+		ok = report_print_json(json);
 	} else if (ok) {
 		printf("%sTree of calls%s%s, by %s%s\n", colour->bold,
 		       report->callers ? ", callers of " : pattern ? ", callees of " : "",
@@ -205,11 +219,13 @@ static bool print(struct report *report)
 
 	if (report->tree)
 		return print_tree(report, sort);
+	if (report->histogram)
+		return histograms_print(report, sort);
 	report_finish(report);
 	if (!report_sum_functions(report, sort))
 		return false;
 	if (report->json)
-		return print_json(report_json(report, sort));
+		return report_print_json(report_json(report, sort));
 	report_text(report, sort);
 	if (report->by == BY_DEFAULT)
 		blocked_print(&report->samples, &(struct blocked_style){ report->top, BLOCKED_DEPTH,
@@ -245,6 +261,7 @@ int analyze_report(int argc, char **argv)
 	     analyze_remarks(&report.samples) &&
 	     (report.sort == WEIGHT_EVENTS || analyze_has_weight(&report.samples, report.sort)) &&
 	     print(&report);
+	histograms_free(&report.histograms);
 	files_free(&report.files);
 	samples_free(&report.samples);
 	for (t = 0; t < NR_TABLES; t++) {

@@ -164,6 +164,10 @@ void report_take(const struct sample *sample, const bt_event *event, void *data)
 				  sample->kind == SAMPLE_OFF_CPU ? TABLE_CAUSES : TABLE_EVENTS;
 
 	(void)event;
+	if (report->histogram) {
+		histograms_take(&report->histograms, sample);
+		return;
+	}
 	if (sample->kind == SAMPLE_CPU)
 		return;		/* only the table of functions counts it */
 	if (sample->kind == SAMPLE_OFF_CPU && sample->duration < 0)

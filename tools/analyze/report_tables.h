@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "analyze.h"
+#include "report_histogram.h"
 #include "tool.h"
 
 /* One line of a table. Not all kinds of table use all members. */
@@ -69,6 +70,8 @@ struct report {
 	unsigned int by;	/* a bit for each table to print */
 	bool by_self;		/* functions are sorted by the weight of the function alone */
 	const char *callers, *callees;	/* patterns of functions, or NULL */
+	bool histogram;		/* histograms instead of tables */
+	struct histograms histograms;
 	bool tree;		/* the tree of calls instead of tables */
 	uint32_t depth;
 	double least;		/* percent */
@@ -98,6 +101,9 @@ bool report_sum_functions(struct report *report, enum weight sort);
  * function matches.
  */
 bool report_tree(const struct report *report, enum weight weight, struct calls *tree);
+
+/* Prints JSON, and drops its reference. Returns false after a message. */
+bool report_print_json(json_t *json);
 
 /* Return the report as JSON; print it as text. */
 json_t *report_json(const struct report *report, enum weight sort);
