@@ -261,8 +261,8 @@ static void hold(struct shadow_thread *thread, const struct shadow_entry *entry,
 }
 
 /*
- * rsp has moved down to @sp. If the word there is a popped return address, it is
- * an entry again.
+ * rsp has moved down to @sp, or a return address was just popped. If the word at rsp is
+ * a popped return address, it is an entry again.
  */
 static void pushed_back(struct shadow_thread *thread, u64 sp)
 {
@@ -274,7 +274,7 @@ static void pushed_back(struct shadow_thread *thread, u64 sp)
 		if (thread->held[i].on != thread->on || thread->held[i].entry.address != word ||
 		    !thread->held[i].entry.slot)
 			continue;
-		/* It is at its old slot, or was just popped (V8 moves it). */
+		/* It is at its old slot, or was just popped (V8 moves it, in both directions). */
 		if (thread->held[i].entry.slot != sp &&
 		    (thread->popped.address != word || !thread->popped.slot))
 			continue;
@@ -308,10 +308,8 @@ void shadow_step(struct shadow_thread *thread, enum stepped kind, const struct s
 	}
 	if (kind == STEPPED_CALL || kind == STEPPED_RETURN || kind == STEPPED_JUMP)
 		thread->popped.slot = 0;
-	if (kind == STEPPED_OTHER && after->sp == before->sp - 8)
+	if (kind == STEPPED_OTHER && (after->sp == before->sp - 8 || thread->popped.slot))
 		pushed_back(thread, after->sp);
-	if (thread->popped.slot && after->sp <= thread->popped.slot)
-		thread->popped.slot = 0;
 	if (kind == STEPPED_POP) {
 		last = top(thread->on);
 		if (last && last->slot == before->sp && last->kind == SHADOW_CALL &&
@@ -449,13 +447,15 @@ u32 shadow_truth(const struct shadow_thread *thread, struct memory *memory, u64 
 	if (thread->left) {
 		const bool pushed = sp < thread->taken_sp;
 
-		*had |= pushed ? SHADOW_TAKEN | SHADOW_PUSHED : below(stack, sp) ? SHADOW_TAKEN : 0;
+		*had |= pushed ? SHADOW_TAKEN | SHADOW_PUSHED :
+			!stack->nr || below(stack, sp) ? SHADOW_TAKEN : 0;
 		if (!(reading & SHADOW_TAKEN)) {
 			stack = thread->left;
 			sp = thread->left_sp;
-		} else if (pushed && reading & SHADOW_PUSHED && memory_word(memory, sp, &word)) {
-			addresses[nr++] = word;
-			if (!stack->nr && memory_word(memory, sp + 8, &word))
+		} else {
+			if (pushed && reading & SHADOW_PUSHED && memory_word(memory, sp, &word))
+				addresses[nr++] = word;
+			if (!stack->nr && memory_word(memory, thread->taken_sp, &word))
 				addresses[nr++] = word;
 		}
 	}
