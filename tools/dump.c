@@ -205,7 +205,7 @@ static void print_wide(struct dump *dump, struct kunwind_rule rule)
 
 static void print_narrow(const struct dump *dump, struct kunwind_rule rule, u8 kind)
 {
-	const char *reg = reg_name(dump, rule.reg & ~KUNWIND_RULE_CODE);
+	const char *reg = reg_name(dump, rule.reg & ~KUNWIND_RULE_FLAGS);
 
 	column(dump, COLUMN_CFA);
 	if (kind == KUNWIND_RULE_DEREF)

@@ -38,6 +38,8 @@ enum {
 #define KUNWIND_FS_BASE		58	/* psABI: the base of the segment fs; in expressions only */
 #define KUNWIND_REG(n)		(1U << (n))
 #define KUNWIND_ALL_REGS	(KUNWIND_REG(KUNWIND_NR_REGS) - 1)
+/* In the walk's registers: rsp may be wrong. */
+#define KUNWIND_RSP_DOUBTED	KUNWIND_REG(KUNWIND_NR_REGS)
 /* The callee-saved registers of 64-bit code, without rbp and rsp. */
 #define KUNWIND_SAVED_REGS	(KUNWIND_REG(KUNWIND_RBX) | KUNWIND_REG(KUNWIND_R12) | \
 				 KUNWIND_REG(KUNWIND_R13) | KUNWIND_REG(KUNWIND_R14) | \
@@ -47,7 +49,7 @@ enum {
 
 struct kunwind_regs {
 	u64 r[KUNWIND_NR_REGS];
-	u32 valid;			/* KUNWIND_REG() bits */
+	u32 valid;			/* KUNWIND_REG() bits; KUNWIND_RSP_DOUBTED */
 };
 
 /*
@@ -78,8 +80,8 @@ struct kunwind_rule {
 	u8 kind;		/* low 4 bits: enum kunwind_rule_kind; bits 4-5:
 				 * enum kunwind_rbp_how; bit 6: KUNWIND_RULE_SIGNAL. Only
 				 * the walk and its cache use bits 3 and 7: rule_cache.h */
-	u8 reg;			/* register of the CFA, 0 to 15; 0 where none is used; bit 4:
-				 * KUNWIND_RULE_CODE */
+	u8 reg;			/* register of the CFA, 0 to 15; 0 where none is used; bits 4 and 5:
+				 * KUNWIND_RULE_CODE, KUNWIND_RULE_MOVED */
 };
 #define KUNWIND_RULE_KIND	0x0f
 #define KUNWIND_RULE_RBP_SHIFT	4
@@ -87,6 +89,9 @@ struct kunwind_rule {
 #define KUNWIND_RULE_CODE	0x10	/* with _CFA and _DEREF: the row was made from code (augmentation
 					 * K). The return address must follow a call. Callee-saved
 					 * registers other than rbp are unknown in the caller */
+#define KUNWIND_RULE_MOVED	0x20	/* with _CODE: the function may have moved its return address, so
+					 * the caller's rsp may be another than the CFA (augmentation M) */
+#define KUNWIND_RULE_FLAGS	(KUNWIND_RULE_CODE | KUNWIND_RULE_MOVED)
 
 /* KUNWIND_RULE_DEREF: bits 8-31 of off are bytes from the register, bits 0-7 words that are added. */
 #define KUNWIND_DEREF_OFFS	(1 << 23)	/* bytes in either direction */
@@ -428,6 +433,7 @@ struct kunwind_code {
 	bool calls;		/* a call is on the path */
 	bool jumps;		/* a jmp with a 32-bit displacement is on the path to the return */
 	bool jumps_later;	/* such a jump follows a call on the path */
+	bool removes;		/* the return removes words above the return address, or moves it */
 	s32 end;		/* from the first instruction to the end of the return that the path
 				 * leads to */
 	s8 pushed;		/* the return takes a word that the path pushed on an empty frame: the

@@ -10,7 +10,7 @@
 
 static int check(void *data, u64 addr, struct kunwind_rule rule)
 {
-	const u8 reg = rule.reg & ~KUNWIND_RULE_CODE;
+	const u8 reg = rule.reg & ~KUNWIND_RULE_FLAGS;
 
 	(void)data;
 	if (!rule.kind)

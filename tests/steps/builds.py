@@ -55,6 +55,7 @@ def entries():
     alone = CASE + "-nostdlib -static -fno-stack-protector "
     for name, flags in (("", ""), ("-fp", FP)):
         yield f"bare{name}", "gcc", f"{alone}{flags}$cases/bare-main.c $cases/bare.S {ENTRY}", {}
+        yield f"moved{name}", "gcc", f"{alone}{flags}$cases/moved-main.c $cases/moved.S {ENTRY}", {}
         yield f"switch{name}", "gcc", f"{alone}{flags}$cases/switch-main.c $cases/switch.S {ENTRY}", {}
         yield f"again{name}", "gcc", f"{alone}{flags}$cases/again.c $cases/again.S {ENTRY}", {}
         yield f"realigned{name}", "gcc", f"{alone}{flags}$cases/realigned.c {ENTRY}", {}

@@ -104,7 +104,7 @@ static void compare(struct result *r, u64 at, u64 len, const struct row *by_cfi,
 	if (!(code.kind & KUNWIND_RULE_KIND))
 		return;
 	r->covered += len;
-	code.reg &= ~KUNWIND_RULE_CODE;
+	code.reg &= ~KUNWIND_RULE_FLAGS;
 	if ((cfi.kind & KUNWIND_RULE_KIND) != (code.kind & KUNWIND_RULE_KIND) ||
 	    (cfi.reg & 15) != (code.reg & 15))
 		return;

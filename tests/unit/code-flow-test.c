@@ -56,7 +56,7 @@ static void test_rbp(void)
 CODE(unaligned_rsp, "sub $4, %rsp\n nop\n add $4, %rsp\n ret");
 CODE(huge, "sub $0x10000000, %rsp\n nop\n add $0x10000000, %rsp\n ret");
 CODE(large, "sub $0xffffff0, %rsp\n nop\n add $0xffffff0, %rsp\n ret");
-CODE(pops_own, "call 8f\n hlt\n .balign 16, 0x90\n 8: pop %rcx\n push %rcx\n ret\n nop\n ret");
+CODE(pops_own, "call 8f\n hlt\n .balign 16, 0x90\n 8: pop %rcx\n push %rdx\n ret\n nop\n ret");
 CODE(puts_arguments_below,
      "8: pop %rcx\n push %rax\n push %rdx\n push %rcx\n push %rbp\n mov %rsp, %rbp\n push %rbx\n"
      "call 1f\n test %eax, %eax\n jne 2f\n mov -8(%rbp), %rbx\n leave\n ret $16\n"
@@ -67,7 +67,7 @@ static void test_rsp(void)
 	ROWS(unaligned_rsp, "0:rsp+8 4:- 9:rsp+8", "a distance that is no multiple of 8 gives no row");
 	ROWS(huge, "none", "a frame of 256 MB gives no rows");
 	ROWS(large, "0:rsp+8 7:rsp+268435448 f:rsp+8", "a frame that is a little smaller does");
-	ROWS(puts_arguments_below, "0:rsp+8 1:- e:rbp+16,-16 17:rsp+8 1a:rbp+16,-16 1f:- 20:rsp+8",
+	ROWS(puts_arguments_below, "0:rsp+8 1:- e:~rbp+16,-16 17:~rsp+8 1a:~rbp+16,-16 1f:- 20:rsp+8",
 	     "arguments that are put below the return address do not count");
 	ROWS(pops_own, "10:rsp+8 11:- 14:rsp+8", "after a pop of the return address, a return may be a jump");
 }

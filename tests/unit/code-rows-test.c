@@ -103,11 +103,11 @@ static void test_rows(void)
 	     "0:rsp+8 1:rsp+16,-16 4:rbp+16,-16 d:rsp+8 e:- 10:rsp+8",
 	     "the called function removes its arguments");
 	ROWS(variable,
-	     "0:rsp+8 1:- 10:rsp+8 11:rsp+16",
+	     "0:~rsp+8 1:- a:~rsp+8 b:- 10:rsp+8 11:rsp+16",
 	     "a return that removes a number of arguments");
 	ROWS(changes_popped, "none", "a return address that is changed before it is pushed again");
 	ROWS(passes_arguments,
-	     "0:rsp+8 1:rsp+16,-16 4:rbp+16,-16 15:rsp+8",
+	     "0:rsp+8 1:rsp+16,-16 4:rbp+16,-16 15:rsp+8 17:- 1d:~rsp+8",
 	     "a loop pushes arguments in a frame by rbp");
 	ROWS(moves_return,
 	     "0:rsp+8 1:rsp+16,-16 4:rbp+16,-16 c:rsp+48,-16 10:rsp+32,-16 12:- 20:rsp+8 21:rsp+16 22:rsp+8",
@@ -135,7 +135,7 @@ static void test_rows(void)
 	     "data between functions");
 	ROWS(middle, "none", "a jump into an instruction: one of the two is no code");
 	ROWS(loop_pushes, "none", "a loop that pushes");
-	ROWS(returns_16, "0:rsp+8 1:rsp+16 2:rsp+8", "a return with a number");
+	ROWS(returns_16, "0:~rsp+8 1:~rsp+16 2:~rsp+8", "a return with a number");
 	ROWS(high_byte,
 	     "0:rsp+8,? 1:rsp+16,? 9:rsp+8,?",
 	     "a write of ah is none of rsp; one of ch may be one of rbp");

@@ -4,7 +4,8 @@
  *
  * A row is "address:register+offset": the place of the CFA from this address on; "-": none.
  * ",-16" is the place of the caller's rbp below the CFA, ",?" a caller's rbp that is not
- * known. "*register+offset+number": the CFA is number bytes above what this word says.
+ * known. "*register+offset+number": the CFA is number bytes above what this word says. "~": the
+ * caller's rsp may be another than the CFA.
  * Addresses count from AT, in hexadecimal digits.
  */
 #ifndef _TEST_CODE_ROWS_H
@@ -36,7 +37,8 @@ static int add(void *data, u64 addr, struct kunwind_rule rule)
 		end += sprintf(end, "-");
 		return 0;
 	}
-	end += sprintf(end, "%s%s%+d%s", deref ? "*" : "", regs[rule.reg & 15],
+	end += sprintf(end, "%s%s%s%+d%s", rule.reg & KUNWIND_RULE_MOVED ? "~" : "", deref ? "*" : "",
+		       regs[rule.reg & 15],
 		       deref ? kunwind_deref_off(rule) : rule.off,
 		       rule.reg & KUNWIND_RULE_CODE ? "" : "(no code)");
 	if (deref)

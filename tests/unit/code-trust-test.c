@@ -3,7 +3,8 @@
  * code-trust-test.c - frames with a row from code, whose return address follows no call
  *
  * In the library of nocfi-scene.h, all of function F has the row CFA = rsp + 16, and code around
- * LIB + 0x200, which calls F, has the row CFA = rsp + 16. At BY_WORD, the CFA is *(rsp + 8) + 8.
+ * LIB + 0x200, which calls F, has the row CFA = rsp + 16. At BY_WORD, the CFA is *(rsp + 8) + 8. At
+ * MOVED, it is rsp + 16, and the caller's rsp is doubtful; at BY_RBP, it is rbp + 16.
  */
 #include "nocfi-scene.h"
 #include "../../kmod/core/rows/cfi_writer.h"
@@ -11,6 +12,11 @@
 #define FIBER	(LIB + 0x401)	/* where make_fcontext() lets a fiber return */
 #define RESTORER (LIB + 0x500)
 #define BY_WORD	(LIB + 0x320)
+#define MOVED	(LIB + 0x340)
+#define BY_RBP	(LIB + 0x360)
+#define NO_ROW	(LIB + 0x380)
+#define CALLS(from, to) { (from), NULL, (to) }
+#define RET(from) ((from) + 5)	/* where such a call returns to */
 
 static const struct nocfi_case cases[] = {
 	{ "a return address that follows a call", IN_F, 0, { CALL_F }, { { 1, RET_F }, { 3, 0 } },
@@ -48,7 +54,67 @@ static const struct nocfi_case cases[] = {
 	{ "a breakpoint on the call", IN_F, 0, { CALL_F, { LIB + 0x200, "cc", 0 } },
 	  { { 1, RET_F }, { 3, 0 } }, .no_guess = true,
 	  .found = { IN_F, RET_F }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_RULE },
+	{ "a doubtful rsp, and a caller whose CFI counts from rsp", MOVED, 0, { CALLS(PROG, MOVED) },
+	  { { 1, RET(PROG) }, { 3, RET_F } }, .found = { MOVED, RET(PROG) }, .trust = { REGS, CODE },
+	  .reason = KUNWIND_NO_RULE },
+	{ "a doubtful rsp, and a caller whose row counts from rsp", MOVED, 0, { CALL_F },
+	  { { 1, RET_F }, { 3, RET_F } }, .found = { MOVED, RET_F }, .trust = { REGS, CODE },
+	  .reason = KUNWIND_NO_RULE },
+	{ "a doubtful rsp, and a caller without CFI", MOVED, 0,
+	  { CALLS(NO_ROW, MOVED), { NO_ROW + 5, "5b c3", 0 }, CALL_F }, { { 1, RET(NO_ROW) }, { 3, RET_F } },
+	  .found = { MOVED, RET(NO_ROW) }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_RULE },
+	{ "a doubtful rsp, and a caller in code of a JIT", MOVED, AT(10), { CALLS(JIT, MOVED), CALL_F },
+	  { { 1, RET(JIT) }, { 10, AT(20) }, { 11, RET_F } }, .no_guess = true,
+	  .found = { MOVED, RET(JIT), RET_F }, .trust = { REGS, CODE, CODE }, .reason = KUNWIND_NO_RULE },
+	{ "after a caller whose row counts from rbp, rsp is certain", MOVED, AT(10),
+	  { CALLS(BY_RBP, MOVED), CALL_F }, { { 1, RET(BY_RBP) }, { 11, RET_F }, { 13, RET_F } },
+	  .no_guess = true, .found = { MOVED, RET(BY_RBP), RET_F, RET_F },
+	  .trust = { REGS, CODE, CODE, CODE }, .reason = KUNWIND_NO_RULE },
+	{ "a doubtful rsp, and the uretprobe trampoline", MOVED, 0, { CALLS(PROG, MOVED) },
+	  { { 1, NOWHERE }, { 3, RET_F } }, .probe_slot = AT(1), .probe_return = RET(PROG),
+	  .found = { MOVED, RET(PROG) }, .trust = { REGS, PROBE }, .reason = KUNWIND_NO_RULE },
+	{ "a doubtful rsp, and a breakpoint on the call", MOVED, 0,
+	  { CALLS(PROG, MOVED), { PROG, "cc", 0 } }, { { 1, RET(PROG) }, { 3, RET_F } },
+	  .found = { MOVED, RET(PROG) }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_RULE },
+	{ "without a row, a return that removes words", NO_ROW, 0,
+	  { CALLS(PROG, NO_ROW), { NO_ROW, "5b c2 10 00", 0 } }, { { 1, RET(PROG) }, { 3, RET_F } },
+	  .found = { NO_ROW, RET(PROG) }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_RULE },
+	{ "without a row, a return address that is pushed elsewhere", NO_ROW, 0,
+	  { CALLS(PROG, NO_ROW), { NO_ROW, "59 48 83 c4 10 51 c3", 0 } },
+	  { { 0, RET(PROG) }, { 2, RET_F } },
+	  .found = { NO_ROW, RET(PROG) }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_RULE },
+	{ "without a row, a return address that is pushed where it was", NO_ROW, 0,
+	  { CALLS(PROG, NO_ROW), { NO_ROW, "59 51 c3", 0 }, CALL_F }, { { 0, RET(PROG) }, { 2, RET_F } },
+	  .no_guess = true, .found = { NO_ROW, RET(PROG), RET_F }, .trust = { REGS, CODE, CFI },
+	  .reason = KUNWIND_NO_RULE },
+	{ "a return of a JIT's code that removes words", JIT, 0,
+	  { CALLS(PROG, JIT), { JIT, "5b c2 10 00", 0 }, CALL_F }, { { 1, RET(PROG) }, { 3, RET_F } },
+	  .no_guess = true, .found = { JIT, RET(PROG), RET_F }, .trust = { REGS, CODE, CFI },
+	  .reason = KUNWIND_NO_RULE },
 };
+
+/* A caller whose rule is in the cache. */
+static void test_cached(void)
+{
+	static const struct code call = CALLS(PROG, MOVED);
+	struct kunwind_rule_cache *cache = calloc(1, sizeof(*cache));
+	unsigned long addresses[MOST];
+	struct kunwind_walk walk;
+	u8 trust[MOST];
+	u32 count[2], i;
+
+	clear();
+	put_code(&call);
+	stack[1] = RET(PROG);
+	for (i = 0; i < 2; i++) {
+		walk = walk_from(i ? MOVED : IN_F, 0, false, addresses, trust, MOST);
+		walk.cache = cache;
+		(void)kunwind_walk(&walk);
+		count[i] = walk.count;
+	}
+	tap_ok(count[0] == 3 && count[1] == 2, "a doubtful rsp, and a caller whose rule is in the cache");
+	free(cache);
+}
 
 static struct kunwind_table *code_table;
 
@@ -61,11 +127,18 @@ static bool rows_begin(void)
 	const struct kunwind_written_row in_f = { .how = KUNWIND_WRITTEN_CFA, .reg = KUNWIND_RSP, .off = 16 };
 	const struct kunwind_written_row by_word = { .how = KUNWIND_WRITTEN_DEREF, .reg = KUNWIND_RSP,
 						     .off = 8, .add = 8 };
+	const struct kunwind_written_row by_rbp = { .how = KUNWIND_WRITTEN_CFA, .reg = KUNWIND_RBP,
+						    .off = 16 };
 
 	w.cie = kunwind_cfi_write_cie(&w, "K");
 	kunwind_cfi_write_row(&w, F, in_f);
 	kunwind_cfi_write_row(&w, BY_WORD, by_word);
 	kunwind_cfi_write_row(&w, BY_WORD + 0x10, none);
+	kunwind_cfi_write_row(&w, BY_RBP, by_rbp);
+	kunwind_cfi_write_row(&w, BY_RBP + 0x10, none);
+	w.cie = kunwind_cfi_write_cie(&w, "KM");
+	kunwind_cfi_write_row(&w, MOVED, in_f);
+	kunwind_cfi_write_row(&w, MOVED + 0x10, none);
 	section.data = out;
 	section.size = w.size;
 	return !kunwind_table_build(&section, 0, 1 << 20, NULL, NULL, &code_table);
@@ -80,6 +153,7 @@ int main(void)
 	ranges->range[0] = (struct kunwind_range){ .start = LIB, .end = LIB + MAPPED, .table = code_table };
 	for (i = 0; i < ARRAY_SIZE(cases); i++)
 		test_case(&cases[i]);
+	test_cached();
 	kunwind_table_free(code_table);
 	nocfi_end();
 	return tap_done();

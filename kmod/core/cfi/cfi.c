@@ -266,9 +266,11 @@ kunwind_cie_read(const struct kunwind_section *section, size_t offset, struct ku
 		letters.at += 2;
 	if (*letters.at != 'z') {
 		/* without 'z', accept only letters that announce no data */
-		while (*letters.at == 'S' || *letters.at == 'B' || *letters.at == 'K') {
+		while (*letters.at == 'S' || *letters.at == 'B' || *letters.at == 'K' ||
+		       *letters.at == 'M') {
 			cie->signal |= *letters.at == 'S';
-			cie->from_code |= *letters.at++ == 'K';
+			cie->from_code |= *letters.at == 'K';
+			cie->moved |= *letters.at++ == 'M';
 		}
 		if (*letters.at)
 			return KUNWIND_E_AUGMENTATION;

@@ -51,6 +51,7 @@ struct kunwind_cie {
 	bool sized;			/* z: its FDEs have length-prefixed augmentation data */
 	bool signal;			/* S: its FDEs are of signal frames */
 	bool from_code;		/* K: its FDEs were made from code (rows/code.h) */
+	bool moved;		/* M: of functions that may have moved their return address */
 };
 
 struct kunwind_fde {

@@ -541,6 +541,7 @@ static bool kunwind_walk_attr follow(struct kunwind_mem *mem, bool i386, u64 fro
 	struct ahead ahead kunwind_unset;
 	struct kunwind_text text = { .mem = mem, .i386 = i386, .left = MOST_INSNS };
 	bool there = !elsewhere, called = false, nops = false, first = how & KUNWIND_AHEAD_CALLED;
+	bool moved = false;
 	struct kunwind_insn_effect e;
 	struct kunwind_insn insn;
 	s32 begin = 0, stop = MOST_AWAY;
@@ -584,6 +585,10 @@ static bool kunwind_walk_attr follow(struct kunwind_mem *mem, bool i386, u64 fro
 				ahead.state.rsp = (struct place){ };
 			pushed = -1;
 			if (next == NEXT_RETURN && ahead.state.back) {
+				/* A jump through the popped address leaves rsp above its place. */
+				moved = !same(ahead.state.rsp,
+					      at_distance(ahead.state.popped,
+							  e.flow == KUNWIND_FLOW_RETURN ? 0 : ahead.word));
 				ahead.state.rsp = ahead.state.popped;
 			} else if (next == NEXT_RETURN && jumps_by_return(&ahead)) {
 				if (!same(ahead.state.rsp, ahead.state.moved))
@@ -595,6 +600,7 @@ static bool kunwind_walk_attr follow(struct kunwind_mem *mem, bool i386, u64 fro
 			if ((next == NEXT_RETURN || next == NEXT_TAIL) && there &&
 			    answer(&ahead, pushed, code)) {
 				code->end = at;
+				code->removes = insn.op == 0xc2 ? insn.imm : ahead.state.back && moved;
 				return true;
 			}
 			if (elsewhere && takes_rsp(&insn)) {

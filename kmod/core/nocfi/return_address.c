@@ -100,7 +100,7 @@ bool kunwind_walk_attr kunwind_proof_uses_rbp(struct kunwind_walk *walk, u64 add
 	struct kunwind_rule rule = rule_of(walk, addr);
 
 	return (rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_CFA &&
-	       (rule.reg & ~KUNWIND_RULE_CODE) == KUNWIND_RBP;
+	       (rule.reg & ~KUNWIND_RULE_FLAGS) == KUNWIND_RBP;
 }
 
 /* Where a call to @target leads through at most MOST_JUMPS stubs and jumps; 0: not known. */

@@ -36,6 +36,7 @@ struct kunwind_candidate {
 	bool resumes;		/* follows no call: interrupted code continues there */
 	bool by_calls;		/* @slot is counted from rsp; a call on the path may not return */
 	bool own_rbp;		/* by KUNWIND_BY_JIT_FRAME: rbp is certainly the frame's own */
+	bool moved;		/* by the code ahead: the function may have moved the word */
 	s32 depth, end;		/* as in struct kunwind_code */
 };
 

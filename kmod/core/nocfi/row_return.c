@@ -20,7 +20,7 @@
 /* Where the row has the return address. */
 static bool kunwind_walk_attr slot_of(struct kunwind_walk *walk, struct kunwind_rule rule, u64 *slot)
 {
-	const u8 reg = rule.reg & ~KUNWIND_RULE_CODE;
+	const u8 reg = rule.reg & ~KUNWIND_RULE_FLAGS;
 	u64 cfa;
 
 	if (reg >= KUNWIND_RA || !(walk->regs.valid & KUNWIND_REG(reg)))
@@ -42,7 +42,8 @@ bool kunwind_walk_attr kunwind_row_return(struct kunwind_walk *walk, struct kunw
 {
 	struct kunwind_regs *regs = &walk->regs;
 	u64 slot, ra, target, bp = regs->r[KUNWIND_RBP];
-	u32 valid = KUNWIND_REG(KUNWIND_RA) | KUNWIND_REG(KUNWIND_RSP);
+	u32 valid = KUNWIND_REG(KUNWIND_RA) | KUNWIND_REG(KUNWIND_RSP) |
+		    (rule.reg & KUNWIND_RULE_MOVED ? KUNWIND_RSP_DOUBTED : 0);
 
 	if (!kunwind_pay(&walk->mem, KUNWIND_PROOF_COST) || !slot_of(walk, rule, &slot) ||
 	    !kunwind_read_word(&walk->mem, slot, &ra))

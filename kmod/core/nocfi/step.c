@@ -194,13 +194,14 @@ static bool kunwind_walk_attr return_by(struct kunwind_walk *walk,
 	c->proof = KUNWIND_PROOF_NO_CALL;
 	c->ra = 0;
 	c->rbp_at = KUNWIND_CODE_RBP_LOST;
-	c->resumes = false;
+	c->resumes = c->moved = false;
 	if (!frame->range || !kunwind_cached_code_ahead(&walk->mem, frame->ip, how, &code))
 		return false;
 	if (code.realigned)
 		return kunwind_proof_realigned(walk, frame, &code, c) && !proven_below(walk, frame, c->slot);
 	c->rbp_at = code.rbp_at;
 	c->resumes = code.resumes;
+	c->moved = code.removes && !kunwind_range_is_jit(frame->range);
 	c->by_calls = code.depth >= 0 && (!exact || code.calls);
 	c->depth = code.depth;
 	c->end = code.end;
@@ -516,7 +517,9 @@ static bool kunwind_walk_attr by_code_ahead(struct kunwind_walk *walk, struct tr
 	t->new_thread = frame.ip != t->frame.ip;
 	found = at_return(walk, &frame, t->exact, &t->word);
 	t->signal = found && t->word.resumes;
-	return by_word(walk, t, found);
+	if (by_word(walk, t, found) && t->word.moved)
+		walk->regs.valid |= KUNWIND_RSP_DOUBTED;
+	return found;
 }
 
 static bool kunwind_walk_attr by_proven_rbp(struct kunwind_walk *walk, struct trial *t)

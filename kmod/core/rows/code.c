@@ -6,7 +6,8 @@
  * 1. Decode all of it, and note the targets of calls, where functions begin, and of jumps.
  * 2. Decode it again in pieces of at most PIECE bytes, and find where the CFA is at each
  *    instruction (code_flow.c).
- * 3. Write the rows (cfi_writer.c).
+ * 3. Find where the caller's rsp is doubtful (code_moved.c), and write the rows
+ *    (cfi_writer.c).
  *
  * Decoding goes from one instruction to the next. If it meets data, it goes on at the next
  * multiple of 16; the second time, also at the next target of a call. Then no
@@ -18,6 +19,7 @@
 #include "code.h"
 #include "code_aligned.h"
 #include "code_gaps.h"
+#include "code_moved.h"
 #include "../nocfi/insn_kind.h"
 
 #define PIECE	     (256 << 10) /* bytes */
@@ -37,7 +39,8 @@ struct code {
 	struct kunwind_code_flow flow;
 	struct kunwind_cfi_writer writer;
 	u64 debug_size; /* bytes before the rows in writer.out */
-	u64 rows_at; /* where the rows of code begin there, after their CIE */
+	u64 rows_at; /* where the rows of code begin there, after their CIEs */
+	u64 cie[2]; /* of rows; of those where the return address may have been moved */
 	enum kunwind_build_error err;
 };
 
@@ -210,8 +213,9 @@ static bool writes_top(const struct kunwind_insn *insn, const struct kunwind_ins
 /*
  * If the instruction before the return @i writes the word at rsp, the return is a jump to
  * that word. It is a return address if the same register has popped it before, to remove
- * arguments: pop %rcx; lea (%rsp,%rax,8),%rsp; push %rcx; ret. Otherwise the jump leads to
- * another function if rbp was restored before.
+ * arguments: pop %rcx; lea (%rsp,%rax,8),%rsp; push %rcx; ret. Then it counts as a piece of code of its
+ * own, because rsp is at another place than before. Otherwise the jump leads to another function if
+ * rbp was restored before.
  */
 static void note_pushed_return(struct code *c, const struct code_piece *p, u32 i)
 {
@@ -236,7 +240,8 @@ static void note_pushed_return(struct code *c, const struct code_piece *p, u32 i
 			return;
 		}
 		if (reg != RBP && moved_register(&insn, 0x58) == reg) {
-			insns[j].takes_return = true;
+			insns[j].takes_return = insns[i].takes_return = true;
+			insns[i].flags |= KUNWIND_INSN_BEGINS;
 			return;
 		}
 		if (!is_plain(&insn) || names(&insn, reg))
@@ -282,6 +287,8 @@ static u32 decode_piece(struct code *c, const struct code_piece *p)
 		*to = (struct kunwind_flow_insn){ .at = off, .length = insn.length };
 		kunwind_insn_effect(&insn, &to->effect);
 		to->targeted = has_bit(c->jumped, p->bit + off);
+		to->removes = to->effect.flow == KUNWIND_FLOW_RETURN && !insn.map && insn.op == 0xc2 &&
+			      insn.imm;
 		to->drops_word = to->effect.rsp == KUNWIND_RSP_ADD && to->effect.off == 8 && is_plain(&insn);
 		if (to->effect.flow == KUNWIND_FLOW_JUMP &&
 		    jumps_to_function(c, p, off + insn.length, &to->effect))
@@ -406,9 +413,19 @@ static bool more_room(struct code *c)
 	return true;
 }
 
+static const struct kunwind_written_row none = { .how = KUNWIND_WRITTEN_NONE };
+
+static void write_row(struct code *c, u64 at, struct kunwind_written_row row, bool moved)
+{
+	if (c->writer.cie != c->cie[moved]) {
+		kunwind_cfi_write_row(&c->writer, at, none);
+		c->writer.cie = c->cie[moved];
+	}
+	kunwind_cfi_write_row(&c->writer, at, row);
+}
+
 static void write_piece(struct code *c, const struct code_piece *p)
 {
-	static const struct kunwind_written_row none = { .how = KUNWIND_WRITTEN_NONE };
 	const struct kunwind_code_flow *f = &c->flow;
 	bool popped = false;
 	u64 end = p->at;
@@ -422,8 +439,7 @@ static void write_piece(struct code *c, const struct code_piece *p)
 		/* Where rsp was above the return address, a return may be a jump to a pushed word. */
 		popped &= !(insn->flags & KUNWIND_INSN_BEGINS);
 		popped |= insn->state.sp > KUNWIND_FLOW_VARIES && insn->state.sp < 8;
-		kunwind_cfi_write_row(&c->writer, p->at + insn->at,
-				      popped ? none : row_of(insn));
+		write_row(c, p->at + insn->at, popped ? none : row_of(insn), kunwind_code_moved(insn));
 		end = p->at + insn->at + insn->length;
 	}
 	kunwind_cfi_write_row(&c->writer, end, none);
@@ -460,6 +476,7 @@ static void make_rows(struct code *c)
 
 			at += decode_piece(c, &p);
 			kunwind_code_flow_solve(&c->flow);
+			kunwind_code_moved_solve(&c->flow);
 			if (!write_rows(c, &p))
 				return;
 			tick(c);
@@ -490,7 +507,8 @@ static bool begin(struct code *c, const u8 *debug, u64 debug_size)
 	if (debug_size)
 		memcpy(c->writer.out, debug, debug_size);
 	c->writer.size = debug_size;
-	c->writer.cie = kunwind_cfi_write_cie(&c->writer, "K");
+	c->cie[true] = kunwind_cfi_write_cie(&c->writer, "KM");
+	c->writer.cie = c->cie[false] = kunwind_cfi_write_cie(&c->writer, "K");
 	c->rows_at = c->writer.size;
 	return true;
 }

@@ -30,7 +30,6 @@
  * switch, an indirect jump with the distance of the first one is such a place, too
  * (interpreters): what reads a callee-saved register that it has not written
  * is no function's beginning. For code that aligns rsp, see code_aligned.c.
- *
  * Task context. Uses only the caller's memory.
  */
 #include "code_aligned.h"
@@ -505,7 +504,8 @@ static bool try_beginning(struct kunwind_code_flow *f, u32 i, const struct kunwi
 	if (i && f->insns[i - 1].effect.rsp == KUNWIND_RSP_ADD && f->insns[i - 1].effect.off > 0 &&
 	    !f->insns[i - 1].drops_word)
 		return false;
-	if (try(f, i, &entry))
+	f->insns[i].kept = try(f, i, &entry);
+	if (f->insns[i].kept)
 		return true;
 	if (jump && jump->state.sp >= entry.sp) {
 		f->dispatch = jump->state.sp > entry.sp && inside(f, i);

@@ -104,10 +104,12 @@ struct kunwind_flow_insn {
 	u8 length;
 	bool targeted; /* a jump leads here, maybe from other code */
 	bool padded; /* after padding: a function may begin here */
-	bool takes_return; /* it pops the return address, which is pushed again later */
+	bool takes_return; /* it pops the return address, which is pushed again; or the return after that */
 	bool drops_word; /* add $8, %rsp */
 	u8 copy; /* a register that it keeps, or KUNWIND_NO_REG; see code_aligned.h */
 	bool was_known; /* private: the distance of rsp, before the current trial */
+	bool removes; /* it is a return that takes words off the stack; then: see code_moved.c */
+	bool kept; /* out: a trial has found that a function begins here; then: see code_moved.c */
 	struct kunwind_insn_effect effect;
 	u32 function; /* number of the last entry before it */
 	u32 target; /* number of the instruction to which it jumps, or KUNWIND_NO_INSN */
@@ -122,7 +124,7 @@ struct kunwind_flow_change {
 /*
  * The caller allocates all arrays: insns, jumps and queue have @room elements, trail
  * has KUNWIND_FLOW_TRAIL. It sets nr and, for each instruction, at, length, flags,
- * targeted, padded, takes_return, drops_word, effect and copy.
+ * targeted, padded, takes_return, drops_word, removes, effect and copy.
  */
 #define KUNWIND_FLOW_TRAIL 16384
 struct kunwind_code_flow {

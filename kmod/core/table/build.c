@@ -45,13 +45,13 @@
 #include "rule.h"
 
 /* The rule of a row from code, of a kind that rows/ makes. */
-static struct kunwind_rule from_code(struct kunwind_rule rule)
+static struct kunwind_rule from_code(struct kunwind_rule rule, bool moved)
 {
 	const u8 kind = rule.kind & KUNWIND_RULE_KIND;
 
 	if (kind != KUNWIND_RULE_CFA && kind != KUNWIND_RULE_DEREF)
 		return (struct kunwind_rule){ .kind = KUNWIND_RULE_NONE };
-	rule.reg |= KUNWIND_RULE_CODE;
+	rule.reg |= moved ? KUNWIND_RULE_FLAGS : KUNWIND_RULE_CODE;
 	return rule;
 }
 
@@ -98,7 +98,7 @@ static enum kunwind_build_error fde_rows(struct kunwind_build *b, const struct k
 			err = kunwind_rule_of(&b->pack, &p->row, slot->cie.signal,
 					      -(s32)kunwind_word(b->fdes.section->i386), &rule);
 			if (unlikely(slot->cie.from_code) && rule.kind)
-				rule = from_code(rule);
+				rule = from_code(rule, slot->cie.moved);
 			else
 				b->any_cfi |= rule.kind;
 			if (likely(!err))

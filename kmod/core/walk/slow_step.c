@@ -116,6 +116,8 @@ static enum slow_how kunwind_walk_attr
 slow_nocfi(struct kunwind_walk *walk, bool exact, enum kunwind_reason reason,
 	   struct slow_step *slow)
 {
+	const bool doubted = walk->regs.valid & KUNWIND_RSP_DOUBTED;
+
 	slow->reason = reason;
 	if (reason != KUNWIND_NO_OBJECT && reason != KUNWIND_NO_RULE && reason != KUNWIND_NO_TABLE)
 		return SLOW_END;
@@ -129,6 +131,9 @@ slow_nocfi(struct kunwind_walk *walk, bool exact, enum kunwind_reason reason,
 		if (walk->range && kunwind_jit_rule_step(walk, walk->range, &slow->how.method))
 			return SLOW_STEPPED;
 	}
+	/* A JIT whose functions move their return addresses finds its frames by rbp (V8). */
+	if (unlikely(doubted) && reason != KUNWIND_NO_OBJECT)
+		return SLOW_END;
 	reason = kunwind_nocfi_step(walk, exact, &slow->how);
 	return reason == KUNWIND_COMPLETE ? SLOW_STEPPED : SLOW_END;
 }
@@ -245,6 +250,7 @@ enum slow_how kunwind_walk_attr
 kunwind_slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow_step *slow)
 {
 	const bool exact = addr == walk->regs.r[KUNWIND_RA];
+	const bool doubted = walk->regs.valid & KUNWIND_RSP_DOUBTED;
 	const struct kunwind_table *table;
 	enum kunwind_reason reason;
 	struct kunwind_rule rule;
@@ -309,6 +315,12 @@ kunwind_slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow_step 
 	}
 	keep &= !trampoline;
 	slow->keep = keep;
+	/* Only rbp shows where this frame is. */
+	if (unlikely(doubted) && reason == KUNWIND_COMPLETE && !end &&
+	    (rule.reg & ~KUNWIND_RULE_FLAGS) != KUNWIND_RBP) {
+		slow->reason = KUNWIND_NO_RULE;
+		return SLOW_END;
+	}
 	if (unlikely(end)) {
 		set_entry(walk, addr, keep, end_rule(walk, rule), 0, slow);
 		slow->reason = KUNWIND_COMPLETE;
@@ -319,7 +331,8 @@ kunwind_slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow_step 
 	if ((rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_FULL)
 		return paid(walk, slow_full_rule(walk, table, rule.off, addr, keep, slow), slow);
 	/* No builder makes such a rule. A step by a cached rule does not check again. */
-	if (unlikely((rule.reg & ~KUNWIND_RULE_CODE) >= KUNWIND_RA ||
+	if (unlikely((rule.reg & ~KUNWIND_RULE_FLAGS) >= KUNWIND_RA ||
+		     (rule.reg & KUNWIND_RULE_FLAGS) == KUNWIND_RULE_MOVED ||
 		     (rule.kind & KUNWIND_RULE_KIND) > KUNWIND_RULE_FULL)) {
 		slow->reason = KUNWIND_CORRUPT;
 		return SLOW_END;

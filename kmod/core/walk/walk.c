@@ -92,9 +92,9 @@ static noinline u64 kunwind_walk_attr first_address(struct kunwind_walk *walk)
 	if (kunwind_walk_rule(walk, regs->r[KUNWIND_RA], true, regs->r[KUNWIND_RSP], &rule, &table,
 			      &end) != KUNWIND_COMPLETE || end ||
 	    (rule.kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_CFA ||
-	    (rule.reg & ~KUNWIND_RULE_CODE) >= KUNWIND_RA)
+	    (rule.reg & ~KUNWIND_RULE_FLAGS) >= KUNWIND_RA)
 		return regs->r[KUNWIND_RSP];
-	return regs->r[kunwind_index(rule.reg & ~KUNWIND_RULE_CODE, KUNWIND_RA)] + (s64)rule.off - 8;
+	return regs->r[kunwind_index(rule.reg & ~KUNWIND_RULE_FLAGS, KUNWIND_RA)] + (s64)rule.off - 8;
 }
 
 /* rbp is in state->bp, and not still on the stack: no user stack is in the upper half. */
@@ -258,15 +258,22 @@ no_call:
 	return false;
 }
 
+/* The caller's rsp may be wrong: kunwind_slow_step() looks at the caller's rule. */
+static __always_inline void doubt_rsp(struct walk_state *state)
+{
+	state->valid |= KUNWIND_RSP_DOUBTED;
+	state->key = NO_KEY;
+}
+
 /* A step by a rule of a rare form; inside the window. */
 static __always_inline enum step rare_step(struct kunwind_walk *walk, struct walk_state *state,
 					   struct kunwind_rule rule, u64 after, bool noted)
 {
 	const u32 kind = rule.kind & KUNWIND_RULE_KIND;
-	const bool code = rule.reg & KUNWIND_RULE_CODE;
+	const bool code = rule.reg & KUNWIND_RULE_CODE, moved = rule.reg & KUNWIND_RULE_MOVED;
 	enum kunwind_reason reason;
 
-	rule.reg &= ~KUNWIND_RULE_CODE;
+	rule.reg &= ~KUNWIND_RULE_FLAGS;
 	/* If such a rule gives no return address, other methods are tried. */
 	walk->distrust = code;
 	if (kind == KUNWIND_RULE_END && !ends_here(walk, rule, state->sp))
@@ -299,7 +306,9 @@ static __always_inline enum step rare_step(struct kunwind_walk *walk, struct wal
 		state->valid &= ~KUNWIND_REG(KUNWIND_RBP);
 		break;
 	}
-	state->valid &= (u32)after;
+	state->valid &= (u32)after & ~KUNWIND_RSP_DOUBTED;
+	if (unlikely(moved))
+		doubt_rsp(state);
 	if (unlikely(state->cfa <= state->sp) && goes_round(walk, state)) {
 		if (code)
 			kunwind_discount(walk, state->next - walk->addresses);
@@ -495,6 +504,8 @@ static __always_inline enum step miss_step(struct kunwind_walk *walk, struct wal
 		state->bp_at = NO_SLOT;
 		state->cfa = walk->regs.r[KUNWIND_RSP];
 		state->valid = walk->regs.valid;
+		if (unlikely(state->valid & KUNWIND_RSP_DOUBTED))
+			state->key = NO_KEY;
 		if (state->cfa <= state->sp && goes_round(walk, state)) {
 			state->reason = KUNWIND_CFA_STUCK;
 			return STEP_END;
@@ -509,6 +520,8 @@ static __always_inline enum step miss_step(struct kunwind_walk *walk, struct wal
 		state->notable = false;
 		state->addr = slow->ret - 1;
 		state->next[-1] = slow->ret;
+		if (unlikely(state->valid & KUNWIND_RSP_DOUBTED))
+			state->key = NO_KEY;
 		count_step(walk, state->next - 1, KUNWIND_BY_URETPROBE);
 		step = STEP_AGAIN;
 		break;
@@ -543,6 +556,8 @@ static __always_inline bool start(struct kunwind_walk *walk, struct walk_state *
 	if (stretch) {
 		state->addr = stretch->addr;
 		state->bp_at = stretch->bp_at;
+		if (state->valid & KUNWIND_RSP_DOUBTED)
+			state->key = NO_KEY;
 	} else {
 		walk->lower_nr = 0;
 	}
