@@ -284,7 +284,10 @@ static void test_thread(void)
 	}
 }
 
-/* make_fcontext() ends with a return, push %rbp and jmp *%rbx, or neither; then this code. */
+/*
+ * make_fcontext() ends with a return, push %rbp and jmp *%rbx, or neither; then this code. Or
+ * __start_context() begins, after any code.
+ */
 static void test_fiber(void)
 {
 	static const struct {
@@ -299,6 +302,15 @@ static void test_fiber(void)
 		{ "no hlt", "c3", "48 31 ff e8 00 01 00 00 c3", false },
 		{ "xor %rsi, %rsi", "c3", "48 31 f6 e8 00 01 00 00 f4", false },
 		{ "a jump instead of the call", "c3", "48 31 ff e9 00 01 00 00 f4", false },
+		{ "of makecontext()", "00", "48 89 dc 48 8b 3c 24 48 85 ff 74 08 e8 00 01 00 00", true },
+		{ "of makecontext(), with endbr64", "00",
+		  "f3 0f 1e fa 48 89 dc 48 8b 3c 24 48 85 ff 74 08 e8 00 01 00 00", true },
+		{ "of makecontext(), with a breakpoint", "00",
+		  "cc 89 dc 48 8b 3c 24 48 85 ff 74 08 e8 00 01 00 00", true },
+		{ "of makecontext(), but it reads another word", "00",
+		  "48 89 dc 48 8b 7c 24 08 48 85 ff 74 08 e8 00 01 00 00", false },
+		{ "of makecontext(), but it tests another register", "00",
+		  "48 89 dc 48 8b 3c 24 48 85 c0 74 08 e8 00 01 00 00", false },
 	};
 	u32 i;
 

@@ -24,7 +24,8 @@
  *
  * A fiber of boost.context (also in PHP and bthread) begins with the return address
  * of make_fcontext()'s last instructions, which no call precedes: they end the
- * process.
+ * process. A context of makecontext() begins with the return address of the first byte
+ * of glibc's __start_context(), which goes on in another context or ends the process.
  *
  * Bounds: MOST_INSNS instructions for each of the two entry points. Any
  * context, NMI included; kunwind_deps.h reads memory. Stack: 750 bytes.
@@ -264,6 +265,9 @@ bool kunwind_walk_attr kunwind_code_begins_goroutine(struct kunwind_mem *mem, u6
 #define HLT		0xf4
 #define RET		0xc3
 #define JMP_RBX		0xe3ff
+/* mov %rbx, %rsp; mov (%rsp), %rdi; test %rdi, %rdi; je: bytes 1 to 7, and three */
+#define START_CONTEXT	0x48243c8b48dc89ULL
+#define TEST_JE		0x74ff85
 
 bool kunwind_walk_attr kunwind_code_ends_fiber(struct kunwind_mem *mem, u64 ra)
 {
@@ -276,6 +280,9 @@ bool kunwind_walk_attr kunwind_code_ends_fiber(struct kunwind_mem *mem, u64 ra)
 		if (!kunwind_read_word(mem, at, &code))
 			return false;
 	}
+	/* The first byte may be a breakpoint. */
+	if (code >> 8 == START_CONTEXT)
+		return kunwind_read_word(mem, at + 8, &last) && (last & 0xffffff) == TEST_JE;
 	return (u32)code == XOR_RDI_CALL && kunwind_read_word(mem, at + 1, &last) &&
 	       last >> 56 == HLT && kunwind_read_word(mem, ra - 8, &before) &&
 	       (before >> 56 == RET || before >> 48 == JMP_RBX);

@@ -40,7 +40,8 @@ bool kunwind_code_begins_goroutine(struct kunwind_mem *mem, u64 ra);
 
 /*
  * Whether the return address @ra is the one that make_fcontext() plants at the top of
- * a fiber's stack: xor %rdi, %rdi; call _exit; hlt, after a return or after jmp *%rbx.
+ * a fiber's stack: xor %rdi, %rdi; call _exit; hlt, after a return or after jmp *%rbx; or
+ * the one that makecontext() plants: __start_context().
  * An instruction that runs there may be of a function with these instructions, so
  * this says nothing of an exact frame.
  */
