@@ -77,7 +77,7 @@ static void dump_blocked(struct kunwind_blocked_report *report, struct pid *pid)
 	kunwind_snapshot_put(snapshot);
 }
 
-void kunwind_space_dump_all(void)
+void kunwind_dump_all(void)
 {
 	struct kunwind_blocked_report *report = NULL;
 	unsigned int bucket = 0;
@@ -99,7 +99,7 @@ void kunwind_space_dump_all(void)
 	kunwind_blocked_end(report);
 	smp_store_release(&dumping, false);
 }
-EXPORT_SYMBOL_GPL(kunwind_space_dump_all);
+EXPORT_SYMBOL_GPL(kunwind_dump_all);
 
 void kunwind_dump_show(struct seq_file *m)
 {

@@ -60,7 +60,7 @@ static void dump_work(struct work_struct *work)
 {
 	unsigned int number = (unsigned int)atomic_read(&wanted);
 
-	kunwind_space_dump_all();
+	kunwind_dump_all();
 	WRITE_ONCE(dumps_done, number);
 }
 static DECLARE_WORK(dump, dump_work);

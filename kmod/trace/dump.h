@@ -14,7 +14,7 @@
  * work item calls it when an LTTng session starts. One call at a time: a second
  * one returns at once.
  */
-void kunwind_space_dump_all(void);
+void kunwind_dump_all(void);
 
 struct seq_file;
 void kunwind_dump_show(struct seq_file *m);

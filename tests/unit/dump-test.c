@@ -175,15 +175,15 @@ static void test_process(void)
 
 	begin();
 	process(0, 0, 1000);
-	kunwind_space_dump_all();
+	kunwind_dump_all();
 	tap_ok(told == 1000 && told_last == 0x2000 * 1000 && !left_out.n,
 	       "process: each mapping is reported once");
-	kunwind_space_dump_all();
+	kunwind_dump_all();
 	tap_ok(told == 2000, "process: the next dump reports each mapping once again");
 	process(1, 0, PROCESS_MAX);
 	process(2, 0, PROCESS_MAX + 1000);
 	told = 0;
-	kunwind_space_dump_all();
+	kunwind_dump_all();
 	tap_ok(told == 1000 + 2 * PROCESS_MAX && left_out.n == 1000,
 	       "process: at most %u mappings are reported, the others are counted", PROCESS_MAX);
 	kunwind_dump_show(&m);
@@ -198,7 +198,7 @@ static void test_process(void)
 	RANGE(lists[0], PROCESS_MAX + 500).dead = true;
 	kunwind_object_put(&object);
 	DETAIL(lists[0], PROCESS_MAX + 501).object = kunwind_object_get(&kunwind_object_anonymous);
-	kunwind_space_dump_all();
+	kunwind_dump_all();
 	tap_ok(told == PROCESS_MAX && told_last == 0x2000 * (PROCESS_MAX + 1),
 	       "process: dead and anonymous mappings do not count towards the %u", PROCESS_MAX);
 	tap_ok(left_out.n == 1000 - 1 - 2,
@@ -215,18 +215,18 @@ static void test_user(void)
 		process(i, 1001, PROCESS_MAX);
 	process(80, 1002, 10);
 	process(81, 0, 10);
-	kunwind_space_dump_all();
+	kunwind_dump_all();
 	tap_ok(told == USER_MAX + 10 + 10 && left_out.n == 80 * PROCESS_MAX - USER_MAX,
 	       "user: at most %u mappings of all processes; other users' are reported", USER_MAX);
 	told = 0;
-	kunwind_space_dump_all();
+	kunwind_dump_all();
 	tap_ok(told == USER_MAX + 10 + 10, "user: the next dump reports the same number");
 	end("user");
 
 	begin();
 	for (i = 0; i < 80; i++)
 		process(i, 1001, PROCESS_MAX - 1);
-	kunwind_space_dump_all();
+	kunwind_dump_all();
 	tap_ok(told == USER_MAX && left_out.n == 80 * (PROCESS_MAX - 1) - USER_MAX,
 	       "user: the limit also holds for processes below their own limit");
 	end("user with smaller processes");
@@ -234,7 +234,7 @@ static void test_user(void)
 	begin();
 	for (i = 0; i < 80; i++)
 		process(i, 0, PROCESS_MAX);
-	kunwind_space_dump_all();
+	kunwind_dump_all();
 	tap_ok(told == 80 * PROCESS_MAX && !left_out.n,
 	       "user: no limit for processes with CAP_SYS_ADMIN");
 	end("CAP_SYS_ADMIN");
@@ -244,18 +244,18 @@ static void test_blocked(void)
 {
 	begin();
 	process(0, 1001, 10);
-	kunwind_space_dump_all();
+	kunwind_dump_all();
 	tap_ok(!reported && !reports, "blocked: the event is off: no report");
 	blocked_on = true;
-	kunwind_space_dump_all();
+	kunwind_dump_all();
 	tap_ok(reported == 1 && told_before == 20 && !reports,
 	       "blocked: a process's threads are reported after its mappings");
 	process(1, 0, 10);
 	listening = false;
-	kunwind_space_dump_all();
+	kunwind_dump_all();
 	tap_ok(reported == 3 && told == 20, "blocked: without kunwind_map, the threads are reported");
 	listening = short_of_memory = true;
-	kunwind_space_dump_all();
+	kunwind_dump_all();
 	tap_ok(reported == 3 && told == 40, "blocked: without memory, the mappings are reported");
 	blocked_on = short_of_memory = false;
 	end("blocked");
@@ -267,7 +267,7 @@ static void test_end(void)
 	process(0, 0, 1000);
 	process(1, 0, 1000);
 	ends_after = 100;
-	kunwind_space_dump_all();
+	kunwind_dump_all();
 	tap_ok(told == 2 * DUMPED && !left_out.n,
 	       "end: the dump stops soon after the event is disabled");
 	end("end");
@@ -275,7 +275,7 @@ static void test_end(void)
 	begin();
 	process(0, 0, 1000);
 	hook_missing = true;
-	kunwind_space_dump_all();
+	kunwind_dump_all();
 	hook_missing = false;
 	tap_ok(!told, "no mapping is reported if a required hook is missing");
 	end("missing hook");

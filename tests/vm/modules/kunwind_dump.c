@@ -11,7 +11,7 @@
 
 static int __init dump_init(void)
 {
-	kunwind_space_dump_all();
+	kunwind_dump_all();
 	return 0;
 }
 
