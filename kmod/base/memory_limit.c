@@ -62,7 +62,7 @@ int kunwind_memory_charge(struct kunwind_quota *quota, size_t bytes)
 
 void kunwind_memory_uncharge(struct kunwind_quota *quota, size_t bytes)
 {
-	atomic64_sub(bytes, &used);
+	WARN_ON_ONCE(atomic64_sub_return(bytes, &used) < 0);
 	kunwind_quota_remove_bytes(quota, bytes);
 }
 

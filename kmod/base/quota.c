@@ -234,6 +234,7 @@ static struct kunwind_quota *quota_find(struct quota_key key)
 static struct kunwind_quota *quota_drop(struct kunwind_quota *quota)
 {
 	lockdep_assert_held(&quotas_lock);
+	WARN_ON_ONCE(!quota->refs || (quota == &anyone && quota->refs == 1));
 	quota->refs--;
 	if (!unused(quota))
 		return NULL;
@@ -328,6 +329,7 @@ void kunwind_quota_remove_process(struct kunwind_quota *quota)
 	if (!quota)
 		return;
 	spin_lock(&quotas_lock);
+	WARN_ON_ONCE(!quota->processes);
 	quota->processes--;
 	quota = quota_drop(quota);
 	spin_unlock(&quotas_lock);
@@ -371,6 +373,7 @@ void kunwind_quota_remove_share(struct kunwind_quota *quota, enum kunwind_share 
 	if (!quota)
 		return;
 	spin_lock(&quotas_lock);
+	WARN_ON_ONCE(!quota->shares[share]);
 	quota->shares[share]--;
 	quota = quota_drop(quota);
 	spin_unlock(&quotas_lock);
@@ -394,6 +397,7 @@ void kunwind_quota_remove_object(struct kunwind_quota *quota)
 {
 	if (quota) {
 		spin_lock(&quotas_lock);
+		WARN_ON_ONCE(!quota->objects);
 		quota->objects--;
 		spin_unlock(&quotas_lock);
 	}
@@ -416,7 +420,7 @@ u64 kunwind_quota_add_bytes(struct kunwind_quota *quota, size_t bytes)
 void kunwind_quota_remove_bytes(struct kunwind_quota *quota, size_t bytes)
 {
 	if (quota)
-		atomic64_sub(bytes, &quota->bytes);
+		WARN_ON_ONCE(atomic64_sub_return(bytes, &quota->bytes) < 0);
 }
 
 u32 kunwind_quota_dump(struct kunwind_quota *quota, u32 dump, u32 nr, u32 limit)
@@ -493,8 +497,10 @@ void kunwind_quota_exit(void)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(quotas); i++)
-		hlist_for_each_entry_safe(quota, next, &quotas[i], node)
+		hlist_for_each_entry_safe(quota, next, &quotas[i], node) {
+			WARN_ON_ONCE(quota->refs || atomic64_read(&quota->bytes) || quota->objects);
 			kfree(quota);
+		}
 }
 
 void kunwind_quota_show(struct seq_file *m)

@@ -213,6 +213,7 @@ struct kunwind_build_queue *kunwind_build_queue_get(struct file *file, struct ku
 void kunwind_build_queue_put(struct kunwind_build_queue *queue)
 {
 	spin_lock(&queues_lock);
+	WARN_ON_ONCE(!queue->refs);
 	queue->refs--;
 	queue_check(queue);
 	spin_unlock(&queues_lock);
@@ -289,6 +290,7 @@ void kunwind_build_queues_drain(void)
 {
 	drain_workqueue(builders);
 	drain_workqueue(remote_builders);
+	WARN_ON_ONCE(!list_empty(&queues));
 }
 
 void kunwind_build_queues_exit(void)

@@ -58,6 +58,7 @@ static void code_end(struct kunwind_code_builder *builder, size_t bytes)
 {
 	struct kunwind_object *object = builder->object;
 
+	WARN_ON_ONCE(bytes > builder->charged);
 	kunwind_memory_uncharge(object->quota, builder->charged - bytes);
 	WRITE_ONCE(object->building_parts, false);
 	kunwind_object_build_over(object);

@@ -59,8 +59,9 @@ bool kunwind_estimate_charge_more(struct kunwind_object *object, size_t bytes, s
 
 void kunwind_estimate_uncharge(struct kunwind_object *object, size_t charged, size_t kept)
 {
+	WARN_ON_ONCE(kept > charged);
 	kunwind_memory_uncharge(object->quota, charged - kept);
-	atomic_dec(&nr_charged);
+	WARN_ON_ONCE(atomic_dec_return(&nr_charged) < 0);
 	wake_up_all(&uncharged);
 }
 

@@ -147,7 +147,7 @@ void kunwind_filesystem_put(u32 dev)
 
 	spin_lock(&filesystems_lock);
 	fs = find(dev);
-	if (!--fs->objects) {
+	if (!WARN_ON_ONCE(!fs || !fs->objects) && !--fs->objects) {
 		hlist_del_rcu(&fs->node);
 		kfree_rcu(fs, rcu);
 	}

@@ -81,6 +81,8 @@ void kunwind_object_put(struct kunwind_object *object)
 {
 	LIST_HEAD(dead);
 
+	might_sleep();
+	lockdep_assert_not_held(&kunwind_objects_lock);
 	/* The static objects keep their first reference for ever. */
 	if (!refcount_dec_and_lock(&object->users, &kunwind_objects_lock))
 		return;
@@ -232,6 +234,7 @@ void kunwind_object_build_over(struct kunwind_object *object)
 
 enum kunwind_reason kunwind_object_reason(const struct kunwind_object *object)
 {
+	WARN_ON_ONCE(kunwind_object_state(object) == KUNWIND_OBJECT_PENDING);
 	/* The second stage of a build may change it (part_builder.c). */
 	switch (READ_ONCE(object->build_error)) {
 	case KUNWIND_E_LIMIT:

@@ -120,6 +120,8 @@ static void retire(struct kunwind_object *object, struct list_head *dead)
  */
 void kunwind_object_cache_free(struct kunwind_object *object)
 {
+	WARN_ON_ONCE(refcount_read(&object->users) > 1 || !hlist_unhashed(&object->node) ||
+		     !list_empty(&object->requests) || object->queued || object->building_parts);
 	kunwind_source_detach(object);
 	if (object->table)
 		kunwind_table_free(object->table);
@@ -456,5 +458,6 @@ void kunwind_object_cache_exit(void)
 		evict(first_idle(), &dead);
 	spin_unlock(&kunwind_objects_lock);
 	kunwind_object_cache_free_dead(&dead);
+	WARN_ON_ONCE(nr_objects || atomic64_read(&table_bytes) || atomic64_read(&table_rows));
 	kunwind_quota_exit();
 }

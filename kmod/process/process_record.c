@@ -190,6 +190,7 @@ int kunwind_process_insert(struct kunwind_process_record **new, struct pid *pid,
 	int err;
 
 	lockdep_assert_held(&kunwind_processes_lock);
+	WARN_ON_ONCE(!owners || (owners & BY_HAND && !registrar));
 	if (closed || nr_processes >= READ_ONCE(max_processes))
 		return -ENOSPC;
 	if (!process)
@@ -227,6 +228,7 @@ static void set_owners(struct kunwind_process_record *process, u8 owners, u32 fl
 	struct kunwind_space *space = kunwind_process_space(process);
 	int before = kunwind_process_wants_children(process);
 
+	WARN_ON_ONCE(!owners);
 	/* Pairs with kunwind_process_show(): the registrar comes first. */
 	smp_store_release(&process->owners, owners);
 	WRITE_ONCE(process->flags, flags);
@@ -393,6 +395,7 @@ struct pid *kunwind_process_next(unsigned int *bucket, u32 dump)
 	struct kunwind_process_record *process;
 	struct pid *pid = NULL;
 
+	WARN_ON_ONCE(!dump);
 	for (; *bucket < ARRAY_SIZE(processes); ++*bucket) {
 		kunwind_process_lock();
 		hlist_for_each_entry(process, &processes[*bucket], node) {
@@ -447,4 +450,5 @@ void kunwind_process_exit(void)
 			kunwind_process_drop(process);
 		kunwind_process_unlock();
 	}
+	WARN_ON_ONCE(!closed || nr_processes);
 }

@@ -120,6 +120,7 @@ void kunwind_space_move_to(struct kunwind_space *space, u64 start, u64 end)
 	struct kunwind_moves *moves = &space->moves;
 
 	spin_lock(&space->lock);
+	WARN_ON_ONCE(!moves->nr || start >= end);
 	if (moves->start == moves->end) {
 		moves->start = start;
 		moves->end = end;
@@ -135,6 +136,7 @@ void kunwind_space_end_move(struct kunwind_space *space)
 	const struct kunwind_moves *moves = &space->moves;
 
 	spin_lock(&space->lock);
+	WARN_ON_ONCE(!moves->nr);
 	/* Doubted ranges are read again, even if this task is killed. */
 	if (!--space->moves.nr && moves->start != moves->end) {
 		space->map_seq++;

@@ -73,6 +73,8 @@ void kunwind_chunk_filled(struct kunwind_chunk *chunk)
 	chunk->solid = true;
 	chunk->nr_maps = 0;
 	for (i = 0; i < chunk->nr; i++) {
+		WARN_ON_ONCE(!chunk->detail[i].object || chunk->range[i].start >= chunk->range[i].end ||
+			     (i && chunk->range[i - 1].end > chunk->range[i].start));
 		if (chunk->range[i].dead || (i && chunk->range[i - 1].end != chunk->range[i].start))
 			chunk->solid = false;
 		chunk->nr_maps += chunk->detail[i].object != &kunwind_object_anonymous;
@@ -284,6 +286,8 @@ void kunwind_snapshot_add(struct kunwind_snapshot *snapshot, struct kunwind_chun
 	struct kunwind_range_chunk *last = (struct kunwind_range_chunk *)chunks(snapshot) +
 					   snapshot->ranges.nr++;
 
+	WARN_ON_ONCE((void *)(last + 1) > (void *)snapshot + snapshot->size);
+	WARN_ON_ONCE(snapshot->nr && last[-1].range[last[-1].nr - 1].end > chunk->range[0].start);
 	*last = (struct kunwind_range_chunk){
 		.start = chunk->range[0].start, .range = chunk->range, .nr = chunk->nr,
 	};
@@ -309,6 +313,8 @@ void kunwind_snapshot_destroy(struct kunwind_snapshot *snapshot)
 	struct kunwind_quota *quota = snapshot->quota;
 	u32 i;
 
+	might_sleep();
+	WARN_ON_ONCE(refcount_read(&snapshot->refs) > 1);
 	for (i = 0; i < snapshot->ranges.nr; i++) {
 		kunwind_chunk_put(kunwind_snapshot_chunk(snapshot, i));
 		cond_resched();

@@ -97,6 +97,7 @@ void kunwind_space_announce(struct kunwind_space *space)
 	unsigned int tries = 0;
 	bool done = false, borrowed;
 
+	might_sleep();
 	/* What is borrowed must not be announced: its marks are another process's. */
 	while (!done && (snapshot = get_snapshot(space, &borrowed))) {
 		const pid_t tgid = READ_ONCE(space->tgid);
@@ -259,6 +260,7 @@ static void space_free(struct kunwind_reap *reap)
 	struct kunwind_space *space = container_of(reap, struct kunwind_space, reap);
 
 	/* No other reference is left, and the grace period is over. */
+	WARN_ON_ONCE(space->hashed || space->processes || space->children || space->moves.nr);
 	kunwind_snapshot_put(kunwind_snapshot_of(rcu_dereference_protected(space->ranges, true)));
 	mmdrop(space->mm);
 	kfree(space);
@@ -359,6 +361,7 @@ struct kunwind_space *kunwind_space_link(struct mm_struct *mm, pid_t tgid, bool 
 void kunwind_space_unlink(struct kunwind_space *space, pid_t tgid, bool children)
 {
 	spin_lock(&spaces_lock);
+	WARN_ON_ONCE(!space->processes || space->children < children);
 	WRITE_ONCE(space->children, space->children - children);
 	if (tgid && space->tgid == tgid)
 		WRITE_ONCE(space->tgid, KUNWIND_NO_TGID);
@@ -372,6 +375,7 @@ void kunwind_space_add_children(struct kunwind_space *space, int nr)
 {
 	spin_lock(&spaces_lock);
 	WRITE_ONCE(space->children, space->children + nr);
+	WARN_ON_ONCE(space->children > space->processes);
 	spin_unlock(&spaces_lock);
 }
 
@@ -410,6 +414,7 @@ void kunwind_space_dup(struct mm_struct *old, struct mm_struct *new)
 	struct kunwind_space *parent, *child;
 	struct kunwind_snapshot *snapshot;
 
+	lockdep_assert_held_write(&old->mmap_lock);
 	rcu_read_lock();
 	parent = kunwind_space_find(old);
 	if (!parent || !READ_ONCE(parent->children))
@@ -518,8 +523,10 @@ void kunwind_space_exit(void)
 	 */
 	for (i = 0; i < ARRAY_SIZE(spaces); i++) {
 		spin_lock(&spaces_lock);
-		hlist_for_each_entry_safe(space, next, &spaces[i], node)
+		hlist_for_each_entry_safe(space, next, &spaces[i], node) {
+			WARN_ON_ONCE(space->processes);
 			unhash(space);
+		}
 		spin_unlock(&spaces_lock);
 	}
 	cancel_delayed_work_sync(&sweeper);

@@ -393,6 +393,11 @@ static void test_most_queues(void)
 	tap_ok(nr == USER_QUEUES && !queue[USER_QUEUES] && root,
 	       "queues: a user has at most %u, and root still gets one", USER_QUEUES);
 	kunwind_build_queue_put(root);
+	tap_ok(kunwind_build_queue_get(&files[20], alice) == queue[0], "queues: two tasks share one");
+	kunwind_build_queue_put(queue[0]);
+	tap_ok(kunwind_build_queue_get(&files[20], alice) == queue[0],
+	       "queues: one that another task still uses is kept");
+	kunwind_build_queue_put(queue[0]);
 	for (i = 0; i < USER_QUEUES; i++)
 		kunwind_build_queue_put(queue[i]);
 	tap_ok(list_empty(&queues), "queues: a queue to which no object was added is freed");

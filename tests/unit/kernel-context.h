@@ -199,6 +199,7 @@ static inline void mutex_unlock(struct mutex *mutex)
 #define lockdep_is_held(lock)		is_held(lock)
 #define lockdep_assert_held(lock)						\
 	do { if (!is_held(lock)) wrong("%s is not held", #lock); } while (0)
+#define lockdep_assert_held_write(lock)	lockdep_assert_held(lock)
 #define lockdep_assert_not_held(lock)						\
 	do { if (is_held(lock)) wrong("%s is held", #lock); } while (0)
 /* Stands in each replacement of a trace event: none is emitted with a lock held. */

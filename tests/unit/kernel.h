@@ -87,6 +87,7 @@ static inline void atomic64_add(s64 i, atomic64_t *v) { v->n += i; }
 static inline void atomic64_sub(s64 i, atomic64_t *v) { v->n -= i; }
 static inline void atomic64_inc(atomic64_t *v) { v->n++; }
 static inline s64 atomic64_add_return(s64 i, atomic64_t *v) { return v->n += i; }
+static inline s64 atomic64_sub_return(s64 i, atomic64_t *v) { return v->n -= i; }
 static inline s64 atomic64_inc_return(atomic64_t *v) { return ++v->n; }
 
 #define atomic_t			struct atomic
@@ -96,6 +97,7 @@ static inline int atomic_read(const atomic_t *v) { return v->n; }
 static inline void atomic_set(atomic_t *v, int n) { v->n = n; }
 static inline void atomic_inc(atomic_t *v) { v->n++; }
 static inline void atomic_dec(atomic_t *v) { v->n--; }
+static inline int atomic_dec_return(atomic_t *v) { return --v->n; }
 static inline bool atomic_add_unless(atomic_t *v, int n, int unless)
 {
 	return v->n != unless && (v->n += n, true);
@@ -513,6 +515,13 @@ static inline void mmput(struct mm_struct *mm)
 	might_sleep();
 	mmput_async(mm);
 }
+/* Does @call as a system call that changes the mappings of @mm. */
+#define under_mmap_lock(mm, call)						\
+	do {									\
+		hold(&(mm)->mmap_lock, "mmap_lock", false);			\
+		call;								\
+		unhold(&(mm)->mmap_lock, "mmap_lock");				\
+	} while (0)
 
 struct seq_file { char text[16384]; size_t used; };
 /* The compiler does not check the format: the kernel's u64 has another type. */

@@ -448,6 +448,7 @@ static void test_reasons(void)
 	inodes[1].i_nlink = 0;
 	b = get_file(1, alice);
 	inodes[1].i_nlink = 1;
+	a->state = b->state = KUNWIND_OBJECT_REFUSED;
 	a->build_error = b->build_error = KUNWIND_E_NOT_ELF;
 	tap_ok(kunwind_object_reason(a) == KUNWIND_NO_TABLE,
 	       "reason: a file that has a name and is no ELF file is no code of a JIT");

@@ -252,7 +252,7 @@ static void test_fork(void)
 	set(second, 2, true, split, 2);
 	call_at(second, 2);
 	reads(false);
-	kunwind_space_dup(&mm, &child_mm);
+	under_mmap_lock(&mm, kunwind_space_dup(&mm, &child_mm));
 	child = kunwind_space_link(&child_mm, 101, true, false, GFP_KERNEL);
 	set(second, 2, false, &files[1], 5);
 	call_at(second, 2);

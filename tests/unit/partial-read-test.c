@@ -354,7 +354,7 @@ static void test_borrowed(void)
 	objects[1].state = KUNWIND_OBJECT_PENDING;
 	call_at(21, 1);
 	reads(false);
-	kunwind_space_dup(&mm, &child_mm);
+	under_mmap_lock(&mm, kunwind_space_dup(&mm, &child_mm));
 	child = kunwind_space_link(&child_mm, 101, true, false, GFP_KERNEL);
 	objects[1].state = KUNWIND_OBJECT_READY;
 	told = 0;

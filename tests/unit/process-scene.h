@@ -203,7 +203,7 @@ static struct one *forks(struct one *parent, unsigned int n)
 	struct one *child = start(n, parent->cred.uid.val, parent->cred.cap_effective);
 
 	be(parent);
-	kunwind_space_dup(parent->task.mm, child->task.mm);
+	under_mmap_lock(parent->task.mm, kunwind_space_dup(parent->task.mm, child->task.mm));
 	hook_perf_event_fork(&child->task);
 	return child;
 }

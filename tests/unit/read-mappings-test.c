@@ -364,14 +364,14 @@ static void test_meanwhile(void)
 	tap_ok(is(0, AT(0), 0x2000, &kunwind_object_anonymous, 0) && is(1, AT(1), 0x300, &jits[1], 0),
 	       "mapping replaced during a read: its JIT code is dropped");
 	/* A child has the same snapshot. */
-	kunwind_space_dup(&mm, &child_mm);
+	under_mmap_lock(&mm, kunwind_space_dup(&mm, &child_mm));
 	meanwhile = moves_over_without_memory;
 	tap_ok(reads(true) == -ENOMEM && !space->ranges && kunwind_space_dirty(space),
 	       "mapping replaced during a read, no memory for a copy: nothing is known");
 	tap_ok(!reads(false) && is(0, AT(0), 0x2000, &kunwind_object_anonymous, 0),
 	       "mapping replaced during a read, no memory: the next read finds all mappings");
 	kunwind_space_forget(&child_mm);
-	kunwind_space_dup(&mm, &child_mm);
+	under_mmap_lock(&mm, kunwind_space_dup(&mm, &child_mm));
 	meanwhile = moves_over_without_memory;
 	tap_ok(!change(AT(1), 0x300, &jits[2]) && is(1, AT(1), 0x300, &jits[2], 0),
 	       "mapping replaced during a read, no memory: JIT code that is being added is kept");

@@ -7,7 +7,7 @@
 
 static struct kunwind_space *forks(void)
 {
-	kunwind_space_dup(&mm, &child_mm);
+	under_mmap_lock(&mm, kunwind_space_dup(&mm, &child_mm));
 	return kunwind_space_find(&child_mm);
 }
 

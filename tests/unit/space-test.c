@@ -102,7 +102,7 @@ static struct kunwind_space *forked(void)
 {
 	struct kunwind_space *child;
 
-	kunwind_space_dup(&mm, &child_mm);
+	under_mmap_lock(&mm, kunwind_space_dup(&mm, &child_mm));
 	child = kunwind_space_find(&child_mm);
 	return child;
 }
