@@ -141,7 +141,23 @@ static void test_requests(void)
 static void test_take_over(void)
 {
 	struct kunwind_object *a, *b;
+	struct kunwind_quota *carol;
 	bool wanted;
+
+	begin();
+	carol = user(1003);
+	a = get_file(0, alice);
+	begins(alice, &wanted);
+	b = get_file(0, bob);
+	kunwind_object_put(get_file(0, carol));
+	over_budget(alice);
+	tap_ok(time_quota(a) == bob, "take over: the first user within the budget is charged");
+	ends(a);
+	kunwind_object_put(a);
+	kunwind_object_put(b);
+	kunwind_quota_put(carol);
+	now_ns += 100000 * NSEC_PER_MSEC;
+	end("take over by the first");
 
 	begin();
 	a = get_file(0, alice);

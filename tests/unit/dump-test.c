@@ -204,6 +204,14 @@ static void test_process(void)
 	tap_ok(left_out.n == 1000 - 1 - 2,
 	       "process: dead and anonymous mappings do not count as left out");
 	end("process with dead and anonymous mappings");
+
+	/* A process that was in no dump yet has the number 0. */
+	begin();
+	process(0, 0, 10);
+	dump_nr = U32_MAX;
+	kunwind_dump_all();
+	tap_ok(told == 10, "process: after 2^32 dumps, a new process is reported, too");
+	end("process after 2^32 dumps");
 }
 
 static void test_user(void)

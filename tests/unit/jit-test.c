@@ -130,6 +130,12 @@ static void test_add(void)
 	build_error = KUNWIND_E_IO;
 	tap_ok(add_at(0x1000, 0x100, 0x5000, 0x80, &jit) == -EFAULT,
 	       "add: unreadable bytes return EFAULT");
+	build_error = KUNWIND_E_ABORTED;
+	tap_ok(add_at(0x1000, 0x100, 0x5000, 0x80, &jit) == -ETIME,
+	       "add: a build over its time returns ETIME");
+	dying_task = current;
+	tap_ok(add_at(0x1000, 0x100, 0x5000, 0x80, &jit) == -EINTR, "add: a fatal signal returns EINTR");
+	dying_task = NULL;
 	build_error = KUNWIND_OK;
 	over = true;
 	tap_ok(add_at(0x1000, 0x100, 0x5000, 0x80, &jit) == -ENOSPC && !user.refs,

@@ -90,6 +90,14 @@ static void test_time(void)
 	kunwind_job_end(&job);
 	tap_ok(alice->time == before + TICK_NSEC,
 	       "time: at most one tick of other tasks' time is charged");
+	kunwind_job_begin(&job, &object, 20 * MS);
+	runs(100 * MS, false);
+	ticks();
+	kunwind_job_may_go_on(&job);
+	before = alice->time;
+	runs(MS, false);
+	kunwind_job_end(&job);
+	tap_ok(alice->time == before + MS, "time: other tasks' time before the last charge is not charged");
 	before = alice->time;
 	kunwind_job_begin(&job, &object, 20 * MS);
 	runs(8 * MS, true);
@@ -117,6 +125,14 @@ static void test_priority(void)
 	tap_ok(worker.nice == 10, "priority: lower for a build that no task waits for");
 	kunwind_job_set_background(&job, false);
 	tap_ok(worker.nice == 3, "priority: restored when a task waits again");
+	kunwind_job_end(&job);
+	worker.nice = 15;
+	kunwind_job_begin(&job, &object, 100000 * MS);
+	kunwind_job_set_background(&job, true);
+	tap_ok(worker.nice == 15, "priority: a worker that has a lower one keeps it");
+	kunwind_job_end(&job);
+	worker.nice = 3;
+	kunwind_job_begin(&job, &object, 100000 * MS);
 	kunwind_quota_add_time(alice, 1000 * MS);
 	ticks();
 	kunwind_job_may_go_on(&job);

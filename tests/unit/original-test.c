@@ -43,7 +43,7 @@ static void kunmap_local(const u8 *at) { }
 static void get_random_bytes(void *to, size_t size) { memset(to, 0x5a, size); }
 static long copy_from_user_nofault(void *to, const void *from, size_t size)
 {
-	if ((u64)from - area.vm_start + size > readable)
+	if ((u64)from - (u64)bytes + size > readable)
 		return -EFAULT;
 	memcpy(to, from, size);
 	return 0;
@@ -117,6 +117,9 @@ static void test_in_vain(void)
 	area.vm_flags = 0;
 	tap_ok(!learn(100), "mapping that is not executable: reported as not known");
 	area.vm_flags = VM_EXEC;
+	area.vm_start = base + 128;
+	tap_ok(!learn(100), "address below the next mapping: reported as not known");
+	area.vm_start = base;
 	file_page_0.uptodate = false;
 	tap_ok(!learn(100), "the file's page is not read yet: reported as not known");
 	mapping.page = NULL;

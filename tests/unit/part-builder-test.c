@@ -282,6 +282,10 @@ static void test_wait(void)
 
 	kunwind_part_builder_start(builder, malloc(1), CHARGED, NULL);
 	tap_ok(kunwind_part_missing(&snapshot->ranges.range[0], TEXT_LO), "wait: a part is missing");
+	snapshot->ranges.range[0].dead = true;
+	tap_ok(!kunwind_part_missing(&snapshot->ranges.range[0], TEXT_LO),
+	       "wait: no part of a mapping that is gone is missing");
+	snapshot->ranges.range[0].dead = false;
 	while_waiting = NULL;
 	tap_ok(kunwind_part_wait(&mm, TEXT_LO, 0) == -ETIME && !object.late_until,
 	       "wait of a real-time task, which has no time: other tasks wait all the same");

@@ -206,6 +206,7 @@ static void test_quota(void)
 static void test_known(void)
 {
 	struct one *root, *ann, *child;
+	unsigned long long missed;
 
 	begin();
 	root = start(1, 0, ROOT);
@@ -228,6 +229,22 @@ static void test_known(void)
 	tap_ok(is(child, "system_wide") && sees(0, child) && !sees(ANN, child) && forked == child->pid.nr,
 	       "fork: a registration by root before the hook stays root's");
 	end("known children");
+
+	begin();
+	max_user_processes = 1;
+	root = start(1, 0, ROOT);
+	ann = start(2, ANN, 0);
+	registers(ann, ann, KUNWIND_REGISTER_CHILDREN);
+	switches(true);
+	child = start(3, ANN, 0);
+	be(root);
+	kunwind_process_adopt(child->task.mm, &child->pid, true);
+	missed = missed_by_limit();
+	be(ann);
+	hook_perf_event_fork(&child->task);
+	tap_ok(is(child, "system_wide") && missed_by_limit() == missed + 1,
+	       "fork: a known child without its parent's registration is counted as missed");
+	end("known child over a limit");
 }
 
 /* Limits that are lowered below what is registered, and records that change while they are used. */

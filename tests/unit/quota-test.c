@@ -394,6 +394,11 @@ static void test_time(void)
 	kunwind_quota_over_budget(p);
 	tap_ok(p->debt == 800 * MS - 100 * USEC_PER_MSEC,
 	       "time: frequent checks lose no part of a millisecond");
+	max_user_build_ms = 10;
+	now_ns += MS;
+	kunwind_quota_over_budget(p);
+	tap_ok(p->debt == 200 * MS, "time: a smaller budget limits the debt, too");
+	max_user_build_ms = 100;
 	kunwind_quota_add_time(NULL, 3600000 * MS);
 	tap_ok(!kunwind_quota_over_budget(NULL), "time: CAP_SYS_ADMIN has no budget");
 	kunwind_quota_put(p);

@@ -128,6 +128,11 @@ static void test_names(void)
 	       "names: without memory a mapping has no name");
 	reads(true);
 	tap_ok(called(space, 0, "/opt/v/prog"), "names: the next read sets a missing name");
+	kunwind_space_mapped(space, AT(0), AT(0) + 0x1000, 0, true);
+	no_room = 1;
+	reads(false);
+	reads(true);
+	tap_ok(called(space, 0, "/opt/v/prog"), "names: also if nothing else has changed");
 	end("names");
 
 	/* memory of a name: its own size, and a page for a long path */

@@ -46,6 +46,7 @@ static int sysfs_match_string_of(const char *const *names, size_t nr, const char
 static bool online[CPUS], cpus_locked;
 static int (*up)(unsigned int), (*down)(unsigned int);
 static unsigned int setups;
+static bool no_state;		/* all dynamic states are in use */
 
 static void cpus_read_lock(void)
 {
@@ -62,6 +63,8 @@ static int cpuhp_setup_state_cpuslocked(int state, const char *name, int (*to)(u
 
 	if (!cpus_locked || up || state != CPUHP_AP_ONLINE_DYN)
 		wrong("a state of CPU hotplug");
+	if (no_state)
+		return -ENOSPC;
 	for (cpu = 0; cpu < CPUS; cpu++) {
 		err = online[cpu] ? to(cpu) : 0;
 		for (back = 0; err && back < cpu; back++)
@@ -311,6 +314,16 @@ static void test_refused(void)
 	change(false);
 	flush_work(NULL);
 	tap_ok(nothing_left(), "no tracepoint: nothing is left");
+
+	no_state = true;
+	change(true);
+	flush_work(NULL);
+	tap_ok(!probe && says("off\terror -28"),
+	       "no state of CPU hotplug: the probe is removed, and the status has the error");
+	no_state = false;
+	change(false);
+	flush_work(NULL);
+	tap_ok(nothing_left(), "no state of CPU hotplug: nothing is left");
 }
 
 static void test_memory(void)

@@ -468,12 +468,18 @@ static void test_no_memory(void)
 	end();
 }
 
-static void is_on_again(void) { kunwind_emitter_begin(); }
+static bool probes;			/* walks take the probe for registered */
+static void is_on_again(void)
+{
+	probes = READ_ONCE(kunwind_emitter->probing);
+	kunwind_emitter_begin();
+}
 
 /* The work item that switches the event on and off. */
 static void test_settle(void)
 {
 	struct kunwind_emitter *first;
+	unsigned int periods;
 
 	begin();
 	first = kunwind_emitter;
@@ -487,11 +493,16 @@ static void test_settle(void)
 	kunwind_emitter_end();
 	while_unregistering = is_on_again;
 	drain_workqueue(NULL);
+	tap_ok(!probes, "before the probe is removed, walks do not rely on it any more");
+	tap_ok(!memchr_inv(kunwind_emitter->call, 0, sizeof(kunwind_emitter->call)),
+	       "on again while the probe is removed: numbers of earlier system calls are forgotten");
+	periods = grace_periods;
 	enters();
 	tap_ok(sys_enter_tracepoint.probe && kunwind_emitter && asks(100),
 	       "on again while the probe is removed: the event is on");
 	end();
 	tap_ok(!sys_enter_tracepoint.probe && !kunwind_emitter, "off: neither probe nor memory is left");
+	tap_ok(grace_periods > periods, "off: the memory is freed after a grace period");
 	register_error = -ENOMEM;
 	kunwind_emitter_begin();
 	drain_workqueue(NULL);

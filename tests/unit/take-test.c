@@ -277,17 +277,20 @@ static void test_skips(void)
 	tap_ok(!events, "no registers: no sample");
 }
 
+static bool other_registered = true;	/* the process of the nested sample */
 static void nested(void)
 {
 	in_walk = NULL;
 	nmi = true;
+	registered = other_registered;
 	take(&kernel_regs);
 	nmi = false;
+	registered = true;
 }
 
 static void test_nested(void)
 {
-	u64 before;
+	u64 before, others;
 
 	reset();
 	before = skipped[KUNWIND_SKIP_NESTED];
@@ -298,6 +301,13 @@ static void test_nested(void)
 	       "nested: an NMI during a sample takes none, and the sample is complete");
 	take(&user_regs);
 	tap_ok(events == 2, "nested: the next sample is taken");
+	before = skipped[KUNWIND_SKIP_NESTED];
+	others = skipped[KUNWIND_SKIP_UNREGISTERED];
+	other_registered = false;
+	in_walk = nested;
+	take(&user_regs);
+	tap_ok(skipped[KUNWIND_SKIP_NESTED] == before && skipped[KUNWIND_SKIP_UNREGISTERED] == others + 1,
+	       "nested, and not registered: counts as not registered");
 }
 
 /* What a walk leaves in the memory of its CPU must not be in the next sample. */
