@@ -57,6 +57,8 @@ def build(work, name, *options):
 def symbolize(text, *arguments, status=0, **options):
     done = subprocess.run([KUNWIND, "symbolize", *arguments], input=text, capture_output=True, text=True,
                           errors="surrogateescape", **options)
+    if not status and "none of the" in done.stderr:     # nothing found
+        status = 1
     if done.returncode != status:
         check("kunwind symbolize %s: status %d" % (" ".join(arguments), status), False,
               "%d\n%s" % (done.returncode, done.stderr))

@@ -71,7 +71,7 @@ static const char usage[] =
 	"Without them and --pid, all processes of TRACE with code at an address must have\n"
 	"the same code there.\n"
 	"\n"
-	"Exit status: 0; 1 after an error; 2 after wrong usage.\n";
+	"Exit status: 0; 1 after an error, or if no address has a name; 2 after wrong usage.\n";
 
 static const char *base_name(const char *path)
 {
@@ -384,9 +384,11 @@ int main(int argc, char **argv)
 		symbolize.source.symbols.flags |= KUNWIND_NO_DWARF;
 	symbolize.names = names_new(&symbolize.source);
 	ok = symbolize.names && copy(&symbolize);
-	if (ok && symbolize.found && !symbolize.named)
+	if (ok && symbolize.found && !symbolize.named) {
 		kunwind_tool_error("none of the %" PRIu64 " addresses is of known code (--why says why)",
 				   symbolize.found);
+		ok = false;
+	}
 	if (symbolize.names)
 		names_free(symbolize.names);
 	kunwind_options_exit(&symbolize.options);
