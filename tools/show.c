@@ -5,7 +5,6 @@
  * Memory: trace/reading.c's; nothing grows with the number of events.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -451,19 +450,11 @@ static bool run(struct show *show, char *const *paths, int nr)
 /* Returns 0: go on; 1: help was printed; -1: wrong usage, after a message. */
 static int parse(struct show *show, int argc, char **argv)
 {
-	static const struct option options[] = {
-		KUNWIND_LONG_OPTIONS,
-		{ "json", no_argument, NULL, 'j' },
-		{ "limit", required_argument, NULL, 'n' },
-		{ "no-symbols", no_argument, NULL, 'N' },
-		{ "own", no_argument, NULL, 'a' },
-		{ "summary", no_argument, NULL, 'S' },
-		{ "tsv", no_argument, NULL, 't' },
-		{ NULL, 0, NULL, 0 },
-	};
+	static const struct help_id ids[] = { { "no-symbols", 'N' }, { "own", 'a' }, { "summary", 'S' },
+		{ NULL, 0 } };
 	int c;
 
-	while ((c = getopt_long(argc, argv, KUNWIND_SHORT_OPTIONS "jn:t", options, NULL)) != -1) {
+	while ((c = help_option(argc, argv, usage, ids, kunwind_option_ids)) != -1) {
 		switch (c) {
 		case 'h':
 			fputs(usage, stdout);

@@ -2,7 +2,6 @@
 /*
  * show_crashes_main.c - kunwind crashes: options and help
  */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -31,15 +30,9 @@ static const char usage[] =
 /* Returns 0: go on; 1: help was printed; -1: wrong usage, after a message. */
 static int parse(struct kunwind_crashes *crashes, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "debug-dir", required_argument, NULL, 'D' }, { "help", no_argument, NULL, 'h' },
-		{ "json", no_argument, NULL, 'j' }, { "limit", required_argument, NULL, 'n' },
-		{ "no-lines", no_argument, NULL, 'L' }, { "no-local", no_argument, NULL, 'O' },
-		{ "pid", required_argument, NULL, 'p' }, { NULL, 0, NULL, 0 },
-	};
 	int c;
 
-	while ((c = getopt_long(argc, argv, "hjn:p:", options, NULL)) != -1) {
+	while ((c = help_option(argc, argv, usage, NULL, kunwind_option_ids)) != -1) {
 		switch (c) {
 		case 'h':
 			fputs(usage, stdout);

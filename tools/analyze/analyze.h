@@ -38,13 +38,6 @@ int analyze_waits(int argc, char **argv);
 	"      --progress       a line on standard error every ten seconds, also in a log\n" \
 	"      --offsets        functions without names are told apart: [object+0xSTART]\n"
 
-/* Its options, for getopt_long(3). */
-#define ANALYZE_SHORT_OPTIONS	KUNWIND_SHORT_OPTIONS "a"
-#define ANALYZE_LONG_OPTIONS \
-	KUNWIND_LONG_OPTIONS, { "all", no_argument, NULL, 'a' }, \
-	{ "duration", required_argument, NULL, FILTER_DURATION }, \
-	{ "offsets", no_argument, NULL, 'F' }
-
 /* Returns the weight that an option names; -1, after a message, if unknown. */
 int analyze_weight(const char *name);
 /* Reads a number of percent. Returns false after a message. */

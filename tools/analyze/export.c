@@ -2,7 +2,6 @@
 /*
  * export.c - kunwind export: write a trace in the format of another tool
  */
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -100,15 +99,9 @@ static const struct format *find_format(const char *name)
 /* Returns 0: go on; 1: help was printed; -1: wrong usage, after a message. */
 static int parse(struct export *export, int argc, char **argv)
 {
-	static const struct option options[] = {
-		ANALYZE_LONG_OPTIONS,
-		{ "output", required_argument, NULL, 'o' },
-		{ "weight", required_argument, NULL, 'w' },
-		{ NULL, 0, NULL, 0 },
-	};
 	int c;
 
-	while ((c = getopt_long(argc, argv, ANALYZE_SHORT_OPTIONS "o:w:", options, NULL)) != -1) {
+	while ((c = help_option(argc, argv, usage, NULL, kunwind_option_ids)) != -1) {
 		switch (c) {
 		case 'h':
 			fputs(usage, stdout);

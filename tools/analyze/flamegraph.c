@@ -15,7 +15,6 @@
  * element that holds the data.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -220,20 +219,11 @@ static void write_page(struct flamegraph *graph, FILE *file, const char *page, c
 static int parse(struct flamegraph *graph, int argc, char **argv)
 {
 	enum { BASE = 256, BOTTOM_UP, LEAST, TIMELINE, TITLE };
-	static const struct option options[] = {
-		ANALYZE_LONG_OPTIONS,
-		{ "base", required_argument, NULL, BASE },
-		{ "bottom-up", no_argument, NULL, BOTTOM_UP },
-		{ "least", required_argument, NULL, LEAST },
-		{ "output", required_argument, NULL, 'o' },
-		{ "timeline", no_argument, NULL, TIMELINE },
-		{ "title", required_argument, NULL, TITLE },
-		{ "weight", required_argument, NULL, 'w' },
-		{ NULL, 0, NULL, 0 },
-	};
+	static const struct help_id ids[] = { { "base", BASE }, { "bottom-up", BOTTOM_UP }, { "least", LEAST },
+		{ "timeline", TIMELINE }, { "title", TITLE }, { NULL, 0 } };
 	int c;
 
-	while ((c = getopt_long(argc, argv, ANALYZE_SHORT_OPTIONS "o:w:", options, NULL)) != -1) {
+	while ((c = help_option(argc, argv, usage, ids, kunwind_option_ids)) != -1) {
 		switch (c) {
 		case 'h':
 			fputs(usage, stdout);

@@ -2,7 +2,6 @@
 /*
  * report.c - kunwind report: totals by system call, cause of waiting, function
  */
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,8 +31,8 @@ static const char usage[] =
 	"      --tree           the tree of calls instead of tables; with --callers or\n"
 	"                       --callees, that of these functions\n"
 	"      --depth N        functions on a path of the tree; 0 for all (default)\n"
-	"      --histogram call|stack  how long system calls took, instead of tables: a histogram\n"
-	"                       for each call, or each stack; with -s off-cpu, times off the CPU\n"
+	"      --histogram KIND how long system calls took, instead of tables: a histogram for\n"
+	"                       each call or each stack (KIND is call or stack); with -s off-cpu, times off the CPU\n"
 	"      --least PERCENT  smallest share in the tree (1)\n"
 	"  -n, --top N          lines of each table (20); 0 for all\n"
 	"  -s, --sort WEIGHT    functions by events, blocked, off-cpu, lock or cpu (default:\n"
@@ -96,24 +95,12 @@ static bool take_sort(struct report *report, char *list)
 static int parse(struct report *report, int argc, char **argv)
 {
 	enum { CALLERS = 256, CALLEES, TREE, DEPTH, HISTOGRAM, LEAST };
-	static const struct option options[] = {
-		ANALYZE_LONG_OPTIONS,
-		{ "by", required_argument, NULL, 'b' },
-		{ "callees", required_argument, NULL, CALLEES },
-		{ "callers", required_argument, NULL, CALLERS },
-		{ "depth", required_argument, NULL, DEPTH },
-		{ "histogram", required_argument, NULL, HISTOGRAM },
-		{ "json", no_argument, NULL, 'j' },
-		{ "least", required_argument, NULL, LEAST },
-		{ "sort", required_argument, NULL, 's' },
-		{ "top", required_argument, NULL, 'n' },
-		{ "tree", no_argument, NULL, TREE },
-		{ NULL, 0, NULL, 0 },
-	};
+	static const struct help_id ids[] = { { "callees", CALLEES }, { "callers", CALLERS }, { "depth", DEPTH },
+		{ "histogram", HISTOGRAM }, { "least", LEAST }, { "tree", TREE }, { NULL, 0 } };
 	uint64_t number;
 	int c;
 
-	while ((c = getopt_long(argc, argv, ANALYZE_SHORT_OPTIONS "b:jn:s:", options, NULL)) != -1) {
+	while ((c = help_option(argc, argv, usage, ids, kunwind_option_ids)) != -1) {
 		switch (c) {
 		case 'h':
 			fputs(usage, stdout);

@@ -2,7 +2,6 @@
 /*
  * waits_main.c - kunwind waits: why threads waited, who woke them, which locks
  */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -35,18 +34,11 @@ static const char usage[] =
 /* Returns 0: go on; 1: help was printed; -1: wrong usage, after a message. */
 static int parse(struct waits *waits, int argc, char **argv)
 {
-	static const struct option options[] = {
-		ANALYZE_LONG_OPTIONS,
-		{ "depth", required_argument, NULL, 'd' },
-		{ "json", no_argument, NULL, 'j' },
-		{ "skip", required_argument, NULL, 's' },
-		{ "top", required_argument, NULL, 'n' },
-		{ NULL, 0, NULL, 0 },
-	};
+	static const struct help_id ids[] = { { "depth", 'd' }, { "skip", 's' }, { NULL, 0 } };
 	uint64_t number;
 	int c;
 
-	while ((c = getopt_long(argc, argv, ANALYZE_SHORT_OPTIONS "jn:", options, NULL)) != -1) {
+	while ((c = help_option(argc, argv, usage, ids, kunwind_option_ids)) != -1) {
 		switch (c) {
 		case 'h':
 			fputs(usage, stdout);

@@ -3,12 +3,12 @@
  * options.c - the options of kunwind record and kunwind profile
  */
 #include <ctype.h>
-#include <getopt.h>
 #include <lttng/lttng.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "help_options.h"
 #include "left_over.h"
 #include "record.h"
 #include "tool.h"
@@ -153,34 +153,15 @@ bool record_is_profile(void)
 
 static int parse(struct record *record, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "all", no_argument, NULL, 'a' },
-		{ "buffer", required_argument, NULL, 'b' },
-		{ "children", no_argument, NULL, 'c' },
-		{ "consumer-ended", no_argument, NULL, 'C' },
-		{ "context", no_argument, NULL, 'X' },
-		{ "event", required_argument, NULL, 'e' },
-		{ "flight", no_argument, NULL, 'f' },
-		{ "frequency", required_argument, NULL, 'F' },
-		{ "help", no_argument, NULL, 'h' },
-		{ "interval", required_argument, NULL, 'I' },
-		{ "json", no_argument, NULL, 'j' },
-		{ "kernel", no_argument, NULL, 'k' },
-		{ "left-over", no_argument, NULL, 'L' },
-		{ "memory", required_argument, NULL, 'M' },
-		{ "output", required_argument, NULL, 'o' },
-		{ "pid", required_argument, NULL, 'p' },
-		{ "quiet", no_argument, NULL, 'q' },
-		{ "snapshots", required_argument, NULL, 'S' },
-		{ "trigger", required_argument, NULL, 'T' },
-		{ NULL, 0, NULL, 0 },
-	};
+	static const struct help_id ids[] = { { "buffer", 'b' }, { "context", 'X' },
+		{ "flight", 'f' }, { "interval", 'I' }, { "left-over", 'L' }, { "memory", 'M' }, { "snapshots", 'S' },
+		{ "trigger", 'T' }, { NULL, 0 } };
+	const char *help = record_is_profile() ? record_profile_usage : record_usage;
 	const char *of_flight = NULL;
 	uint64_t hz;
-	int c, index = 0;
+	int c;
 
-	/* "+": options after COMMAND belong to COMMAND */
-	while ((c = getopt_long(argc, argv, "+ace:F:hjko:p:q", options, &index)) != -1) {
+	while ((c = help_option(argc, argv, help, ids, NULL)) != -1) {
 		switch (c) {
 		case 'a':
 			record->all = true;
@@ -192,7 +173,7 @@ static int parse(struct record *record, int argc, char **argv)
 		case 'M':
 		case 'S':
 		case 'T':
-			of_flight = options[index].name;
+			of_flight = help_option_name;
 			if (!parse_flight(&record->flight, c, optarg))
 				return -1;
 			break;
@@ -203,10 +184,6 @@ static int parse(struct record *record, int argc, char **argv)
 		case 'c':
 			record->pids.children = true;
 			break;
-		case 'C':	/* for kunwind doctor, as --left-over */
-			if (watchdog_begin(NULL, TOOL_RUN_FAILED, NULL) == -1 && session_consumer_ended())
-				puts("yes");
-			return 1;
 		case 'X':
 			record->context = true;
 			break;
@@ -223,7 +200,7 @@ static int parse(struct record *record, int argc, char **argv)
 			record->sampling.hz = (unsigned int)hz;
 			break;
 		case 'h':
-			fputs(record_is_profile() ? record_profile_usage : record_usage, stdout);
+			fputs(help, stdout);
 			return 1;
 		case 'j':
 			record->json = true;
@@ -259,10 +236,6 @@ static int parse(struct record *record, int argc, char **argv)
 	}
 	if (!is_command(record))
 		return -1;
-	if (record_is_profile() && (record->flight.on || of_flight)) {
-		kunwind_tool_error("no flight recorder of samples alone: use kunwind record -F HZ --flight");
-		return -1;
-	}
 	if (!check_flight(record, of_flight))
 		return -1;
 	if (record->pids.children && !record->pids.nr) {
@@ -295,8 +268,14 @@ static bool set_defaults(struct record *record)
 
 int record_options(struct record *record, int argc, char **argv)
 {
-	int parsed = parse(record, argc, argv);
+	int parsed;
 
+	if (argc == 2 && !strcmp(argv[1], "--consumer-ended")) {	/* for kunwind doctor */
+		if (watchdog_begin(NULL, TOOL_RUN_FAILED, NULL) == -1 && session_consumer_ended())
+			puts("yes");
+		return 1;
+	}
+	parsed = parse(record, argc, argv);
 	if (parsed < 0)
 		fprintf(stderr, "Try: kunwind %s --help\n", kunwind_tool_name);
 	return parsed ? parsed : set_defaults(record) ? 0 : -1;

@@ -14,7 +14,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <lttng/lttng.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -29,6 +28,7 @@
 #include "left_over.h"
 #include "session.h"
 #include "session_name.h"
+#include "help_options.h"
 #include "snapshot.h"
 #include "tool.h"
 #include "watchdog.h"
@@ -274,16 +274,12 @@ static const char usage[] =
 
 int snapshot_command(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "help", no_argument, NULL, 'h' }, { "json", no_argument, NULL, 'j' },
-		{ NULL, 0, NULL, 0 },
-	};
 	char name[256], path[4096];
 	struct snapshot snapshot;
 	bool json = false;
 	int c, dir;
 
-	while ((c = getopt_long(argc, argv, "hj", options, NULL)) != -1) {
+	while ((c = help_option(argc, argv, usage, NULL, NULL)) != -1) {
 		if (c == 'h') {
 			fputs(usage, stdout);
 			return kunwind_tool_finish(TOOL_OK);

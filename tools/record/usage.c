@@ -27,7 +27,8 @@ const char record_profile_usage[] =
 	"  -h, --help\n"
 	"\n"
 	"kunwind report, flamegraph and export read the trace, with the weight \"cpu\".\n"
-	"Only root can change the frequency, or sample all tasks.\n"
+	"Only root can change the frequency, or sample all tasks. A flight recorder of samples:\n"
+	"kunwind record -F HZ --flight.\n"
 	"\n"
 	"Exit status: COMMAND's, or 0 without COMMAND; 125 if kunwind itself failed or the\n"
 	"disk was full; 126 if COMMAND cannot be run; 127 if COMMAND is not found.\n";

@@ -8,7 +8,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -278,26 +277,12 @@ static bool copy(struct symbolize *symbolize)
 static int parse(struct symbolize *symbolize, int argc, char **argv)
 {
 	enum { AT = 256, EXACT, RETURN, OBJECTS, WHY };
-	static const struct option options[] = {
-		{ "at", required_argument, NULL, AT },
-		{ "debug-dir", required_argument, NULL, 'D' },
-		{ "exact", no_argument, NULL, EXACT },
-		{ "help", no_argument, NULL, 'h' },
-		{ "inlined", no_argument, NULL, 'i' },
-		{ "json", no_argument, NULL, 'j' },
-		{ "lines", no_argument, NULL, 'l' },
-		{ "maps", required_argument, NULL, 'm' },
-		{ "no-local", no_argument, NULL, 'O' },
-		{ "objects", no_argument, NULL, OBJECTS },
-		{ "pid", required_argument, NULL, 'p' },
-		{ "return", no_argument, NULL, RETURN },
-		{ "why", no_argument, NULL, WHY },
-		{ NULL, 0, NULL, 0 },
-	};
+	static const struct help_id ids[] = { { "at", AT }, { "exact", EXACT }, { "objects", OBJECTS },
+		{ "return", RETURN }, { "why", WHY }, { NULL, 0 } };
 	struct names_options *source = &symbolize->source;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "hijlm:p:", options, NULL)) != -1) {
+	while ((c = help_option(argc, argv, usage, ids, kunwind_option_ids)) != -1) {
 		switch (c) {
 		case 'h':
 			fputs(usage, stdout);

@@ -26,13 +26,8 @@ struct kunwind_filter {
 	int64_t begin, end;
 };
 
-/* Values of kunwind_filter_take() for getopt_long(3). */
+/* Values of kunwind_filter_take() for help_option(). */
 enum { FILTER_FROM = 512, FILTER_TO, FILTER_TID, FILTER_COMM, FILTER_DURATION };
-
-#define KUNWIND_FILTER_OPTIONS \
-	{ "comm", required_argument, NULL, FILTER_COMM }, \
-	{ "from", required_argument, NULL, FILTER_FROM }, \
-	{ "tid", required_argument, NULL, FILTER_TID }, { "to", required_argument, NULL, FILTER_TO }
 
 void kunwind_filter_init(struct kunwind_filter *filter);
 void kunwind_filter_exit(struct kunwind_filter *filter);

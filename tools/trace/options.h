@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "filter.h"
+#include "help_options.h"
 #include "list.h"
 #include "libkunwind-symbolize.h"
 
@@ -28,15 +29,8 @@ struct kunwind_options {
 	char *last_trace[1];
 };
 
-/* For getopt_long(3). The command itself handles --help. */
-#define KUNWIND_SHORT_OPTIONS	"e:hp:q"
-#define KUNWIND_LONG_OPTIONS \
-	KUNWIND_FILTER_OPTIONS, \
-	{ "debug-dir", required_argument, NULL, 'D' }, \
-	{ "event", required_argument, NULL, 'e' }, { "help", no_argument, NULL, 'h' }, \
-	{ "no-kernel", no_argument, NULL, 'K' }, { "no-lines", no_argument, NULL, 'L' }, \
-	{ "no-local", no_argument, NULL, 'O' }, { "pid", required_argument, NULL, 'p' }, \
-	{ "progress", no_argument, NULL, 'P' }, { "quiet", no_argument, NULL, 'q' }
+/* For help_option(): those without a letter. The command itself handles --help. */
+extern const struct help_id kunwind_option_ids[];
 
 void kunwind_options_init(struct kunwind_options *options);
 void kunwind_options_exit(struct kunwind_options *options);
