@@ -162,7 +162,7 @@ END_C
 objects=()
 for name in main options events closing watchdog claim workload flight expression directory disk pids symbols usage; do objects+=("$tools/build/record-$name.o"); done
 check "the test program compiles" cc -D_GNU_SOURCE -Wall -I "$tools/record" -I "$tools" -I "$tools/../libkunwind/include" \
-	-pthread -o "$work/recorder" "$work/recorder.c" "${objects[@]}" "$tools"/build/trace-{boot,packets}.o "$tools"/build/{dir,tool}.o -lz
+	-pthread -o "$work/recorder" "$work/recorder.c" "${objects[@]}" "$tools"/build/trace-{boot,packets}.o "$tools"/build/{dir,help_options,last,tool}.o -lz
 cd "$work" || exit 1
 
 # record OPTION...: runs the recorder for at most 60 s; sets $status and $err
