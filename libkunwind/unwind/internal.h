@@ -26,6 +26,9 @@
 /* The version script and -fvisibility=hidden keep all other symbols inside. */
 #define UNWIND_EXPORT	__attribute__((__visibility__("default")))
 
+/* In place of the size of a file that is not known. */
+#define UNWIND_MOST_SIZE	(1ULL << 40)
+
 /* Kept until kunwind_unwinder_free(), because frames point to them. */
 struct unwind_module {
 	struct unwind_module *next;
@@ -58,13 +61,15 @@ struct unwind_object {
 	struct unwind_object *next;
 	u32 uses;			/* by ranges of snapshots */
 	u64 bias;			/* of an object of this process */
-	u64 image;			/* the same: where its ELF header is */
+	u64 image;			/* the same, or of an image: where its ELF header is */
 	struct unwind_loaded loaded;
 	struct kunwind_elf elf;		/* by its image */
 	bool own;			/* of this process: its memory has the image */
 	bool needs_table;		/* it has CFI, but no search table */
 	bool tried;			/* the table was built, or cannot be */
 	int fd;				/* OTHER: of the file; -1: none */
+	kunwind_read_memory *read;	/* of kunwind_unwinder_map_image(), or NULL */
+	void *data;
 	struct unwind_by_fde *by_fde;	/* or NULL */
 	struct kunwind_table *table;	/* or NULL */
 	char *path;			/* or NULL */
@@ -97,8 +102,10 @@ struct unwind_late {
 	char path[256];
 };
 
-struct unwind_given {			/* by kunwind_unwinder_map() */
-	u64 start, end, offset;
+struct unwind_given {			/* by kunwind_unwinder_map() and _map_image() */
+	u64 start, end, offset, image;
+	kunwind_read_memory *read;
+	void *data;
 	char *path;
 };
 
@@ -130,6 +137,9 @@ struct kunwind_unwinder {
 	struct unwind_module *modules;
 	struct unwind_given *given;
 	u32 nr_given;
+	struct {			/* of kunwind_unwinder_start() */
+		u64 entry, interpreter, sp;
+	} start;
 };
 
 /* Reads what is not trusted (stack.h), and has room for full rules of single FDEs. */
@@ -164,7 +174,8 @@ struct unwind_walk {
 	u32 at, count;			/* the next frame of the stretch, and their number */
 	u64 stack_sp;			/* trusted from here on, if it is this thread's stack; or 0 */
 	u8 reason;			/* enum kunwind_reason; BUFFER_FULL: not ended */
-	bool started, missing;
+	u64 last;			/* address that was looked up for the last frame */
+	bool missing;
 	bool modules;			/* looked_up[] are modules, exact[] is set */
 	u8 trust[KUNWIND_STRETCH + 1];
 	u8 exact[KUNWIND_STRETCH];
@@ -199,14 +210,19 @@ const struct kunwind_module *unwind_module_get(struct kunwind_unwinder *unwinder
 struct unwind_object *unwind_object_own(struct kunwind_unwinder *unwinder, const char *path,
 					u64 bias, u64 at, u64 code, bool loose);
 struct unwind_object *unwind_object_file(struct kunwind_unwinder *unwinder, const char *path);
+struct unwind_object *unwind_object_image(struct kunwind_unwinder *unwinder,
+					  const struct unwind_given *given);
 void unwind_objects_sweep(struct kunwind_unwinder *unwinder);	/* frees those without uses */
 bool unwind_image_parse(u64 at, struct kunwind_elf *elf, u64 *build_id_at);
 bool unwind_by_fde_init(struct unwind_by_fde *by, const struct kunwind_elf *elf, u64 bias);
-/* A kunwind_read_fn. @file: points to a descriptor. */
+/* Functions of type kunwind_read_fn. @file: points to a descriptor, or to the object of an image. */
 int unwind_file_read(void *file, u64 off, void *buf, size_t len);
+int unwind_image_read(void *file, u64 off, void *buf, size_t len);
 
 /* tables.c */
 void unwind_tables_build(struct kunwind_unwinder *unwinder, bool all);
+/* Builds the table of the image that holds @addr. False: there is none, or it was tried before. */
+bool unwind_tables_meet(struct kunwind_unwinder *unwinder, u64 addr);
 bool unwind_tables_start(struct kunwind_unwinder *unwinder);
 void unwind_tables_stop(struct kunwind_unwinder *unwinder);
 

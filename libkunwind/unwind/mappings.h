@@ -15,6 +15,7 @@ struct unwind_mapping {
 	u64 offset;			/* of the file */
 	u64 bias, image;		/* of a loaded object; image: where its ELF header is, or 0 */
 	char *path;			/* NULL: none */
+	const struct unwind_given *given;	/* by kunwind_unwinder_map_image(), or NULL */
 	bool loose;			/* dlclose() may unmap it */
 };
 

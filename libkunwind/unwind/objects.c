@@ -17,7 +17,6 @@
 /* gABI: e_shoff has 8 bytes from here on, e_shnum and e_shstrndx 4. */
 #define HEADER_SHOFF	0x28
 #define HEADER_SHNUM	0x3c
-#define MOST_SIZE	(1ULL << 40)
 
 struct loaded_image {
 	u64 at;				/* of the ELF header */
@@ -77,7 +76,7 @@ bool unwind_image_parse(u64 at, struct kunwind_elf *elf, u64 *build_id_at)
 	enum kunwind_build_error err;
 
 	memset(elf, 0, sizeof(*elf));
-	err = kunwind_elf_parse(image_read, &image, MOST_SIZE, elf);
+	err = kunwind_elf_parse(image_read, &image, UNWIND_MOST_SIZE, elf);
 	*build_id_at = elf->build_id_len ? image.build_id_at : 0;
 	return !elf->i386 && elf->nr_loads && (!err || err == KUNWIND_E_NO_CFI);
 }
@@ -190,7 +189,7 @@ struct unwind_object *unwind_object_file(struct kunwind_unwinder *unwinder, cons
 	struct stat st;
 
 	for (object = unwinder->objects; object; object = object->next)
-		if (!object->own && object->path && !strcmp(object->path, path))
+		if (!object->own && !object->read && object->path && !strcmp(object->path, path))
 			return object;
 	object = add(unwinder, path);
 	if (!object || stat(path, &st) || !S_ISREG(st.st_mode))
@@ -201,6 +200,37 @@ struct unwind_object *unwind_object_file(struct kunwind_unwinder *unwinder, cons
 	err = kunwind_elf_parse(unwind_file_read, &object->fd, st.st_size, &object->elf);
 	if (err && err != KUNWIND_E_NO_CFI)
 		memset(&object->elf, 0, sizeof(object->elf));
+	return object;
+}
+
+int unwind_image_read(void *file, u64 off, void *buf, size_t len)
+{
+	const struct unwind_object *object = file;
+	size_t done, n;
+
+	for (done = 0; done < len; done += n) {
+		n = object->read(object->data, off + done, (u8 *)buf + done, len - done);
+		if (!n || n > len - done)
+			return -1;
+	}
+	return 0;
+}
+
+struct unwind_object *unwind_object_image(struct kunwind_unwinder *unwinder,
+					  const struct unwind_given *given)
+{
+	struct unwind_object *object;
+
+	for (object = unwinder->objects; object; object = object->next)
+		if (object->read == given->read && object->data == given->data &&
+		    object->image == given->image)
+			return object;
+	object = add(unwinder, given->path);
+	if (!object)
+		return NULL;
+	object->read = given->read;
+	object->data = given->data;
+	object->image = given->image;
 	return object;
 }
 

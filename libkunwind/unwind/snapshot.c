@@ -73,6 +73,8 @@ static bool fill(struct kunwind_unwinder *unwinder, struct unwind_snapshot *snap
 		info->biased = true;
 		range->bias = mapping->bias;
 		range->reason = KUNWIND_NO_TABLE;
+	} else if (mapping->given) {
+		info->object = unwind_object_image(unwinder, mapping->given);
 	} else if (mapping->path) {
 		info->object = unwind_object_file(unwinder, mapping->path);
 	} else {
@@ -83,6 +85,8 @@ static bool fill(struct kunwind_unwinder *unwinder, struct unwind_snapshot *snap
 	info->object->uses++;
 	if (info->object->own || info->object->elf.nr_loads)
 		range->reason = KUNWIND_NO_TABLE;
+	else if (info->object->read)
+		range->reason = info->object->tried ? KUNWIND_NO_TABLE : KUNWIND_NOT_READY;
 	return true;
 }
 
@@ -95,8 +99,12 @@ static bool settle(struct kunwind_unwinder *unwinder, struct unwind_snapshot *sn
 	struct unwind_object *object = info->object;
 	struct kunwind_module module = { .start = range->start, .end = range->end };
 
-	if (object && !object->own && object->elf.nr_loads)
+	if (object && object->read) {
+		info->biased = object->elf.nr_loads;
+		range->bias = object->bias;
+	} else if (object && !object->own && object->elf.nr_loads) {
 		info->biased = file_bias(snapshot, mappings, nr, &range->bias);
+	}
 	if (object && info->biased)
 		range->table = object->table ?: object->by_fde ? &object->by_fde->table : NULL;
 	if (object) {
@@ -123,6 +131,7 @@ static bool list(struct kunwind_unwinder *unwinder, struct unwind_mappings *mapp
 		struct unwind_mapping mapping = {
 			.start = unwinder->given[i].start, .end = unwinder->given[i].end,
 			.offset = unwinder->given[i].offset,
+			.given = unwinder->given[i].read ? &unwinder->given[i] : NULL,
 		};
 
 		if (!unwind_mappings_add(mappings, &mapping, unwinder->given[i].path, 0))
@@ -158,6 +167,10 @@ static struct unwind_snapshot *make(struct kunwind_unwinder *unwinder, struct un
 		snapshot->ranges.entry = getauxval(AT_ENTRY);
 		snapshot->ranges.interpreter = getauxval(AT_BASE);
 		snapshot->ranges.entry_sp = unwinder->entry_sp;
+	} else {
+		snapshot->ranges.entry = unwinder->start.entry;
+		snapshot->ranges.interpreter = unwinder->start.interpreter;
+		snapshot->ranges.entry_sp = unwinder->start.sp;
 	}
 	snapshot->ranges.id = __atomic_add_fetch(&unwinder->ids, 1, __ATOMIC_SEQ_CST);
 	return snapshot;

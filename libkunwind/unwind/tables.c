@@ -44,33 +44,42 @@ static struct kunwind_table *table_of(struct kunwind_unwinder *unwinder, struct 
 	return table;
 }
 
-static struct kunwind_table *from_file(struct kunwind_unwinder *unwinder, int fd,
-				       const struct kunwind_elf *loaded, size_t limit)
+/* All that the file says. @elf: its headers. */
+static struct kunwind_table *from_headers(struct kunwind_unwinder *unwinder, kunwind_read_fn *read,
+					  void *file, struct kunwind_elf *elf, u32 keep, size_t limit)
 {
 	struct kunwind_code_gaps *gaps = NULL;
 	enum kunwind_build_error err;
-	struct kunwind_elf elf;
-	struct stat st;
 	u8 *data;
 
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) ||
-	    kunwind_unwind_info_find(unwind_file_read, &fd, st.st_size, &elf) ||
-	    (loaded && !same_file(loaded, &elf)) || elf.eh_size > limit || elf.debug_size > limit)
+	if (elf->eh_size > limit || elf->debug_size > limit)
 		return NULL;
-	data = malloc(elf.eh_size + elf.debug_size + 1);
+	data = malloc(elf->eh_size + elf->debug_size + 1);
 	if (!data)
 		return NULL;
-	err = kunwind_unwind_info_read(unwind_file_read, &fd, &elf, data);
+	err = kunwind_unwind_info_read(read, file, elf, data);
 	if (!err)
-		err = kunwind_unwind_info_read_code(unwind_file_read, &fd, &elf, data, NULL, stopped,
-						    unwinder, &gaps);
+		err = kunwind_unwind_info_read_code(read, file, elf, data, NULL, stopped, unwinder, &gaps);
 	if (!err)
-		err = kunwind_unwind_info_add_rows(&elf, gaps, NULL, stopped, unwinder, &data);
+		err = kunwind_unwind_info_add_rows(elf, gaps, NULL, stopped, unwinder, &data);
 	if (err) {
 		free(data);
 		return NULL;
 	}
-	return table_of(unwinder, &elf, data, 0, limit);
+	return table_of(unwinder, elf, data, keep, limit);
+}
+
+static struct kunwind_table *from_file(struct kunwind_unwinder *unwinder, int fd,
+				       const struct kunwind_elf *loaded, size_t limit)
+{
+	struct kunwind_elf elf;
+	struct stat st;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) ||
+	    kunwind_unwind_info_find(unwind_file_read, &fd, st.st_size, &elf) ||
+	    (loaded && !same_file(loaded, &elf)))
+		return NULL;
+	return from_headers(unwinder, unwind_file_read, &fd, &elf, 0, limit);
 }
 
 /* The .eh_frame of the image. @keep: the vDSO's table follows all registers (builder.c). */
@@ -132,7 +141,7 @@ static struct unwind_object *next_object(struct kunwind_unwinder *unwinder, bool
 	for (i = 0; i < snapshot->ranges.nr; i++) {
 		struct unwind_object *object = snapshot->info[i].object;
 
-		if (object && !object->tried && (all || object->needs_table)) {
+		if (object && !object->tried && !object->read && (all || object->needs_table)) {
 			object->tried = true;
 			object->uses++;
 			return object;
@@ -160,6 +169,65 @@ void unwind_tables_build(struct kunwind_unwinder *unwinder, bool all)
 		unwinder->memory -= min(table->bytes, (u64)unwinder->memory);
 		publish(unwinder->snapshot, object);
 	}
+}
+
+/* Makes the bias and the build-id of an image known to its ranges and modules. */
+static void settle_image(struct unwind_snapshot *snapshot, const struct unwind_object *object)
+{
+	u32 i;
+
+	for (i = 0; i < snapshot->ranges.nr; i++) {
+		struct kunwind_module *module = (struct kunwind_module *)snapshot->info[i].module;
+
+		if (snapshot->info[i].object != object)
+			continue;
+		snapshot->ranges.range[i].reason = KUNWIND_NO_TABLE;
+		if (!object->elf.nr_loads)
+			continue;
+		snapshot->info[i].biased = true;
+		snapshot->ranges.range[i].bias = module->bias = object->bias;
+		module->build_id_len = object->elf.build_id_len;
+		memcpy(module->build_id, object->elf.build_id, sizeof(module->build_id));
+	}
+}
+
+/* The table follows all callee-saved registers: those that other objects need are not known. */
+static void build_image(struct kunwind_unwinder *unwinder, struct unwind_object *object)
+{
+	struct kunwind_elf *elf = &object->elf;
+	enum kunwind_build_error err;
+	u32 i, lowest = 0;
+
+	err = kunwind_unwind_info_find(unwind_image_read, object, UNWIND_MOST_SIZE, elf);
+	if ((err && err != KUNWIND_E_NO_CFI) || !elf->nr_loads) {
+		memset(elf, 0, sizeof(*elf));
+		return;
+	}
+	for (i = 1; i < elf->nr_loads; i++)
+		if (elf->load[i].offset < elf->load[lowest].offset)
+			lowest = i;
+	object->bias = object->image + elf->load[lowest].offset - elf->load[lowest].vaddr;
+	if (err)
+		return;
+	object->table = from_headers(unwinder, unwind_image_read, object, elf, KUNWIND_SAVED_REGS,
+				     unwinder->memory);
+	if (object->table)
+		unwinder->memory -= min(object->table->bytes, (u64)unwinder->memory);
+}
+
+bool unwind_tables_meet(struct kunwind_unwinder *unwinder, u64 addr)
+{
+	struct unwind_snapshot *snapshot = unwinder->snapshot;
+	const struct kunwind_range *range = unwind_range_known(&snapshot->ranges, addr);
+	struct unwind_object *object = range ? unwind_range_info(snapshot, range)->object : NULL;
+
+	if (!object || !object->read || object->tried)
+		return false;
+	object->tried = true;
+	build_image(unwinder, object);
+	settle_image(snapshot, object);
+	publish(snapshot, object);
+	return true;
 }
 
 static void *run(void *data)

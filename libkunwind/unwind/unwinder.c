@@ -131,28 +131,56 @@ UNWIND_EXPORT struct kunwind_unwinder *kunwind_unwinder_new(unsigned int flags, 
 	return unwinder;
 }
 
-UNWIND_EXPORT int kunwind_unwinder_map(struct kunwind_unwinder *unwinder, uint64_t start,
-				       uint64_t end, uint64_t offset, const char *path)
+static int give(struct kunwind_unwinder *unwinder, const struct unwind_given *wanted, const char *path)
 {
 	struct unwind_given *given;
 	u32 i;
 
-	if (!(unwinder->flags & KUNWIND_UNWINDER_OTHER) || start >= end)
+	if (!(unwinder->flags & KUNWIND_UNWINDER_OTHER) || wanted->start >= wanted->end)
 		return -EINVAL;
 	for (i = 0; i < unwinder->nr_given; i++)
-		if (start < unwinder->given[i].end && unwinder->given[i].start < end)
+		if (wanted->start < unwinder->given[i].end && unwinder->given[i].start < wanted->end)
 			return -EINVAL;
 	given = realloc(unwinder->given, (unwinder->nr_given + 1) * sizeof(*given));
 	if (!given)
 		return -ENOMEM;
 	unwinder->given = given;
 	given += unwinder->nr_given;
-	*given = (struct unwind_given){
-		.start = start, .end = end, .offset = offset, .path = path ? strdup(path) : NULL,
-	};
+	*given = *wanted;
+	given->path = path ? strdup(path) : NULL;
 	if (path && !given->path)
 		return -ENOMEM;
 	unwinder->nr_given++;
+	return 0;
+}
+
+UNWIND_EXPORT int kunwind_unwinder_map(struct kunwind_unwinder *unwinder, uint64_t start,
+				       uint64_t end, uint64_t offset, const char *path)
+{
+	const struct unwind_given given = { .start = start, .end = end, .offset = offset };
+
+	return give(unwinder, &given, path);
+}
+
+UNWIND_EXPORT int kunwind_unwinder_map_image(struct kunwind_unwinder *unwinder, uint64_t start,
+					     uint64_t end, const struct kunwind_image *image)
+{
+	const struct unwind_given given = {
+		.start = start, .end = end, .offset = start - image->at, .image = image->at,
+		.read = image->read, .data = image->data,
+	};
+
+	return image->read ? give(unwinder, &given, image->path) : -EINVAL;
+}
+
+UNWIND_EXPORT int kunwind_unwinder_start(struct kunwind_unwinder *unwinder, uint64_t entry,
+					 uint64_t interpreter, uint64_t sp)
+{
+	if (!(unwinder->flags & KUNWIND_UNWINDER_OTHER))
+		return -EINVAL;
+	unwinder->start.entry = entry;
+	unwinder->start.interpreter = interpreter;
+	unwinder->start.sp = sp;
 	return 0;
 }
 

@@ -255,6 +255,7 @@ static void walk_stretch(struct unwind_walk *walk, u32 again, const bool modules
 	walk->reason = reason;
 	walk->missing = reason == KUNWIND_UNREADABLE;
 	walk->count = walk->core.count;
+	walk->last = walk->count ? walk->stretch.looked_up[walk->count - 1] : walk->stretch.addr;
 	walk->at = min(again, walk->count);
 	walk->modules = modules;
 	if (modules)
@@ -271,6 +272,11 @@ static bool more(struct unwind_walk *walk, const bool modules)
 	}
 	if (walk->at == walk->count && walk->reason == KUNWIND_BUFFER_FULL)
 		walk_stretch(walk, 0, modules);
+	while (walk->at == walk->count && walk->reason == KUNWIND_NOT_READY &&
+	       unwind_tables_meet(walk->unwinder, walk->last)) {
+		return_to_begin(walk);
+		walk_stretch(walk, walk->count, modules);
+	}
 	return walk->at < walk->count;
 }
 

@@ -5,6 +5,7 @@
  * registers and memory
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -205,6 +206,132 @@ static void test_process(void)
 	kunwind_unwinder_free(unwinder);
 }
 
+/* A file that is read when a walk meets its code, and how often it was asked for. */
+struct image_file {
+	int fd, reads;
+};
+
+static size_t read_image(void *data, uint64_t offset, void *buf, size_t len)
+{
+	struct image_file *file = data;
+	ssize_t got = pread(file->fd, buf, len, offset);
+
+	file->reads++;
+	return got < 0 ? 0 : got;
+}
+
+static size_t read_nothing(void *data, uint64_t offset, void *buf, size_t len)
+{
+	(void)data;
+	(void)offset;
+	(void)buf;
+	(void)len;
+	return 0;
+}
+
+#define IMAGES	64
+static struct image_file files[IMAGES];
+static uint64_t image_at[IMAGES];
+static int nr_files;
+
+/* The same as unwinder_of_child(), by functions that read the files. */
+static struct kunwind_unwinder *unwinder_by_images(kunwind_read_memory *read)
+{
+	struct kunwind_unwinder *unwinder = kunwind_unwinder_new(KUNWIND_UNWINDER_OTHER, 0);
+	char path[64], line[4500], mode[5], name[4097], last[4097] = "";
+	unsigned long start, end, offset;
+	struct kunwind_image image;
+	FILE *maps;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", child);
+	maps = fopen(path, "r");
+	while (maps && nr_files < IMAGES && fgets(line, sizeof(line), maps)) {
+		*name = 0;
+		if (sscanf(line, "%lx-%lx %4s %lx %*s %*s %4096[^\n]", &start, &end, mode, &offset,
+			   name) < 4 || *name != '/')
+			continue;
+		if (strcmp(name, last)) {
+			files[nr_files].fd = open(name, O_RDONLY);
+			image_at[nr_files++] = start - offset;
+			strcpy(last, name);
+		}
+		image = (struct kunwind_image){ .at = image_at[nr_files - 1], .path = name, .read = read,
+						.data = &files[nr_files - 1] };
+		if (mode[2] == 'x')
+			kunwind_unwinder_map_image(unwinder, start, end, &image);
+	}
+	if (maps)
+		fclose(maps);
+	kunwind_unwinder_refresh(unwinder);
+	return unwinder;
+}
+
+static void close_images(struct kunwind_unwinder *unwinder)
+{
+	while (nr_files)
+		close(files[--nr_files].fd);
+	kunwind_unwinder_free(unwinder);
+}
+
+static void test_images(void)
+{
+	struct kunwind_image image = { .at = 4096, .read = NULL };
+	struct kunwind_unwinder *unwinder;
+	struct kunwind_stack_frame frame;
+	struct kunwind_registers regs;
+	static uint64_t all[STACK_MOST];
+	int nr, from, i, early = 0, biased = 0;
+
+	if (!tap_ok(start(NULL), "a child stops"))
+		return;
+	registers_of_child(&regs);
+	unwinder = unwinder_by_images(read_image);
+	for (i = 0; i < nr_files; i++)
+		early += files[i].reads;
+	tap_ok(nr_files > 1 && !early, "no file is read before a walk (%d files)", nr_files);
+	kunwind_walk_begin_regs(&walk, unwinder, &regs, read_child, NULL);
+	nr = stack_walk(&walk);
+	memcpy(all, stack_seen, sizeof(all));
+	from = take_truth(nr);
+	tap_ok(stack_right(nr, from, 100) && kunwind_walk_reason(&walk) == KUNWIND_COMPLETE,
+	       "files that functions read: the true frames, to the end (%d frames, reason %d)", nr,
+	       kunwind_walk_reason(&walk));
+	kunwind_walk_begin_regs(&walk, unwinder, &regs, read_child, NULL);
+	while (kunwind_walk_next(&walk, &frame))
+		biased += frame.module && frame.module->path && frame.module->build_id_len &&
+			  frame.module->bias <= frame.module->start;
+	tap_ok(biased == nr, "each frame has its module, with bias and build-id (%d of %d)", biased, nr);
+	kunwind_unwinder_refresh(unwinder);
+	for (i = early = 0; i < nr_files; i++)
+		early += files[i].reads;
+	kunwind_walk_begin_regs(&walk, unwinder, &regs, read_child, NULL);
+	for (i = 0; i < nr && kunwind_walk_next(&walk, &frame) && frame.ip == all[i]; i++)
+		;
+	for (from = 0; from < nr_files; from++)
+		early -= files[from].reads;
+	tap_ok(i == nr && !early, "after a refresh, the tables are kept: no file is read again");
+	tap_ok(kunwind_unwinder_map_image(unwinder, 0, 1, &image) == -EINVAL,
+	       "without a function that reads, no image is taken");
+	close_images(unwinder);
+
+	unwinder = unwinder_by_images(read_nothing);
+	kunwind_walk_begin_regs(&walk, unwinder, &regs, read_child, NULL);
+	nr = stack_walk(&walk);
+	tap_ok(nr >= 1 && kunwind_walk_reason(&walk) != KUNWIND_NOT_READY &&
+	       kunwind_walk_reason(&walk) != KUNWIND_COMPLETE && !kunwind_walk_next(&walk, &frame),
+	       "files that cannot be read: the walk ends (%d frames, reason %d)", nr,
+	       kunwind_walk_reason(&walk));
+	close_images(unwinder);
+	unwinder = kunwind_unwinder_new(0, 0);
+	image.read = read_image;
+	tap_ok(kunwind_unwinder_map_image(unwinder, 4096, 8192, &image) == -EINVAL &&
+	       kunwind_unwinder_start(unwinder, 1, 1, 1) == -EINVAL,
+	       "an unwinder of this process takes no image and no start");
+	kunwind_unwinder_free(unwinder);
+	stack_depth = 0;
+	finish();
+}
+
 static void test_i386(void)
 {
 	struct kunwind_unwinder *unwinder;
@@ -312,6 +439,7 @@ int main(void)
 {
 	setvbuf(stdout, NULL, _IONBF, 0);
 	test_process();
+	test_images();
 	test_i386();
 	test_hostile(0, read_any, "single FDEs");
 	test_hostile(KUNWIND_UNWINDER_TABLES | KUNWIND_UNWINDER_GUESS, read_any, "tables, with guesses");

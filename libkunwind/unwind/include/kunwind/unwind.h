@@ -44,6 +44,12 @@ extern "C" {
 /* An address space, as its walks know it: mappings and unwind tables. */
 struct kunwind_unwinder;
 
+/*
+ * Copies up to @len bytes at @addr to @buf, and returns how many; 0: the byte at @addr
+ * cannot be read. It is called by kunwind_walk_next() and kunwind_walk_addresses() only.
+ */
+typedef size_t kunwind_read_memory(void *data, uint64_t addr, void *buf, size_t len);
+
 /* Flags of kunwind_unwinder_new(). */
 #define KUNWIND_UNWINDER_TABLES	(1U << 0)	/* build the tables of all objects at once */
 #define KUNWIND_UNWINDER_THREAD	(1U << 1)	/* the same in a thread of the library */
@@ -94,6 +100,41 @@ int kunwind_unwinder_refresh(struct kunwind_unwinder *unwinder);
  */
 int kunwind_unwinder_map(struct kunwind_unwinder *unwinder, uint64_t start, uint64_t end,
 			 uint64_t offset, const char *path);
+
+/* A file of code that is mapped in another address space. */
+struct kunwind_image {
+	uint64_t at;			/* where the first byte of the file, its ELF header, is mapped */
+	const char *path;		/* of kunwind_module; NULL: not known */
+	kunwind_read_memory *read;	/* reads the file: @addr is an offset in it */
+	void *data;			/* argument of @read; another one for each file */
+};
+
+/**
+ * kunwind_unwinder_map_image() - add a mapping of code by a function that reads its file
+ * @start, @end: addresses: [start, end)
+ *
+ * As kunwind_unwinder_map(), except that @image->read reads the file, and only when the
+ * first walk meets the file's code. That walk builds the table, so it allocates memory, and
+ * no other walk may run at the same time. The bias and the build-id of the module are set
+ * then, too.
+ *
+ * Return: as kunwind_unwinder_map().
+ */
+int kunwind_unwinder_map_image(struct kunwind_unwinder *unwinder, uint64_t start, uint64_t end,
+			       const struct kunwind_image *image);
+
+/**
+ * kunwind_unwinder_start() - say where the program began, with KUNWIND_UNWINDER_OTHER
+ * @entry, @interpreter: AT_ENTRY and AT_BASE of the auxiliary vector; 0: not known
+ * @sp: the stack pointer at the first instruction, where argc is; 0: not known
+ *
+ * Without it, the stack of a program that is still in code without CFI before main() is not
+ * known to be complete. It holds from the next kunwind_unwinder_refresh() on.
+ *
+ * Return: 0; -EINVAL: the unwinder is of the calling process.
+ */
+int kunwind_unwinder_start(struct kunwind_unwinder *unwinder, uint64_t entry,
+			   uint64_t interpreter, uint64_t sp);
 
 /*
  * Frees the unwinder, tables and modules. No walk may use it any more. @unwinder may be
@@ -156,12 +197,6 @@ struct kunwind_registers {
 };
 #define KUNWIND_REGISTERS_CALLED	(1U << 0)	/* rip follows a call that has not returned */
 #define KUNWIND_REGISTERS_I386		(1U << 1)	/* the code is 32-bit code */
-
-/*
- * Copies up to @len bytes at @addr to @buf, and returns how many; 0: the byte at @addr
- * cannot be read. It is called by kunwind_walk_next() and kunwind_walk_addresses() only.
- */
-typedef size_t kunwind_read_memory(void *data, uint64_t addr, void *buf, size_t len);
 
 /**
  * kunwind_walk_begin_regs() - begin with given registers
