@@ -22,6 +22,7 @@
 struct file_search {
 	struct kunwind_symbolizer_object *object;
 	uint32_t slot;			/* of the opener, for the file */
+	bool code;			/* a file with debug information only will not do */
 	const char *build_id;		/* hex; "" not known */
 	uint64_t inode;			/* proves identity without a build-id; 0: cannot */
 	const uint32_t *crc;		/* proves identity without a build-id; NULL: cannot */
@@ -109,6 +110,8 @@ static enum kunwind_state judge(const struct file_search *search, const struct w
 	state = identify(search);
 	if (state != KUNWIND_STATE_OK)
 		return state;
+	if (search->code && !(identity->flags & WIRE_HOLDS_CODE))
+		return KUNWIND_STATE_ABSENT;
 	if (search->object->own_vdso && !*search->build_id)
 		return KUNWIND_STATE_OK;
 	if (*search->build_id)
@@ -283,13 +286,13 @@ static void note(struct kunwind_symbolizer_object *object, enum kunwind_state st
 		object->dwarf_state = state;
 }
 
-bool kunwind_find_object(struct kunwind_symbolizer_object *object, struct kunwind_found_file *found,
-			 enum kunwind_state *state)
+bool kunwind_find_object(struct kunwind_symbolizer_object *object, bool code,
+			 struct kunwind_found_file *found, enum kunwind_state *state)
 {
 	const struct kunwind_symbolizer_options *options = &object->symbolizer->options;
 	const char *const *dir;
 	struct file_search search = { .object = object, .slot = KUNWIND_SLOT_MAIN,
-				      .build_id = object->build_id, .found = found };
+				      .code = code, .build_id = object->build_id, .found = found };
 	bool local = !(options->flags & KUNWIND_NO_LOCAL);
 
 	for (dir = options->debug_dirs; dir && *dir; dir++) {

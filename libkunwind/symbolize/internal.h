@@ -105,11 +105,11 @@ struct kunwind_found_file {
 };
 
 /*
- * Finds the file of @object, or one with its symbols, and opens it in
+ * Finds the file of @object, or one with its symbols unless @code, and opens it in
  * KUNWIND_SLOT_MAIN. False: see @state.
  */
-bool kunwind_find_object(struct kunwind_symbolizer_object *object, struct kunwind_found_file *found,
-			 enum kunwind_state *state);
+bool kunwind_find_object(struct kunwind_symbolizer_object *object, bool code,
+			 struct kunwind_found_file *found, enum kunwind_state *state);
 
 /*
  * Opens the file with separate debug information in KUNWIND_SLOT_DEBUG. Sets @path.
@@ -195,6 +195,9 @@ struct kunwind_symbolizer {
 };
 
 void kunwind_object_free(struct kunwind_symbolizer_object *object);
+
+/* Returns what a state means, for people; NULL: nothing is wrong. */
+const char *kunwind_state_why(enum kunwind_state state);
 
 /* Fills in @frame except its address. Without a name, frame->why says why. */
 void kunwind_resolve(struct kunwind_symbolizer_object *object, uint64_t address, bool exact,

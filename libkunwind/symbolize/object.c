@@ -97,7 +97,7 @@ const char *kunwind_object_build_id(const struct kunwind_symbolizer_object *obje
 	return object->build_id;
 }
 
-static const char *state_why(enum kunwind_state state)
+const char *kunwind_state_why(enum kunwind_state state)
 {
 	switch (state) {
 	case KUNWIND_STATE_NEW:
@@ -288,7 +288,7 @@ static bool open_file(struct kunwind_symbolizer_object *object)
 		return false;
 	/* with and without DWARF, and again if another file ended the helper */
 	for (tries = 0; tries < 3 && !ok; tries++) {
-		if (!kunwind_find_object(object, &found, &object->state))
+		if (!kunwind_find_object(object, false, &found, &object->state))
 			return false;
 		ok = hand_over(object, &found);
 		if (object->state != KUNWIND_STATE_OK)
@@ -329,8 +329,8 @@ const char *kunwind_object_why(struct kunwind_symbolizer_object *object)
 {
 	if (object->state == KUNWIND_STATE_NEW)
 		open_object(object);
-	if (state_why(object->state))
-		return state_why(object->state);
+	if (kunwind_state_why(object->state))
+		return kunwind_state_why(object->state);
 	return dwarf_why(object->dwarf_state);
 }
 
