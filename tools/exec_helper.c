@@ -72,6 +72,12 @@ int kunwind_cmd_crashes(int argc, char **argv)
 	return become("kunwind-show", argv, TOOL_FAILED);
 }
 
+int kunwind_cmd_stackwalk(int argc, char **argv)
+{
+	(void)argc;
+	return become("kunwind-stackwalk", argv, TOOL_FAILED);
+}
+
 int kunwind_cmd_symbolize(int argc, char **argv)
 {
 	(void)argc;
