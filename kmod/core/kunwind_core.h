@@ -286,6 +286,10 @@ struct kunwind_rule kunwind_table_lookup(const struct kunwind_table *table, u64 
  */
 enum kunwind_reason kunwind_table_part(const struct kunwind_table **table, u64 addr);
 
+/* The rest of kunwind_table_find(), if *@table itself has no rule. */
+enum kunwind_reason kunwind_table_find_elsewhere(const struct kunwind_table **table, u64 addr,
+						 struct kunwind_rule *rule);
+
 /**
  * kunwind_table_find() - find the rule for an address in a table, its parts and its rows
  * from code
@@ -294,8 +298,14 @@ enum kunwind_reason kunwind_table_part(const struct kunwind_table **table, u64 a
  *
  * Any context. Return: as kunwind_table_part().
  */
-enum kunwind_reason kunwind_table_find(const struct kunwind_table **table, u64 addr,
-				       struct kunwind_rule *rule);
+static __always_inline enum kunwind_reason
+kunwind_table_find(const struct kunwind_table **table, u64 addr, struct kunwind_rule *rule)
+{
+	*rule = kunwind_table_lookup(*table, addr);
+	if (likely((rule->kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_NONE))
+		return KUNWIND_COMPLETE;
+	return kunwind_table_find_elsewhere(table, addr, rule);
+}
 
 /*
  * Adds rows from code to a table that walks may use already. @code is freed with @table. Call

@@ -29,6 +29,7 @@ typedef int64_t s64;
 #define data_race(expr)		(expr)	/* kernel: KCSAN ignores the accesses */
 #define smp_store_release(p, v)	__atomic_store_n(p, v, __ATOMIC_RELEASE)
 #define barrier()		__asm__ __volatile__("" : : : "memory")
+#define OPTIMIZER_HIDE_VAR(var)	__asm__("" : "=r"(var) : "0"(var))
 #define likely(x)		__builtin_expect(!!(x), 1)
 #define unlikely(x)		__builtin_expect(!!(x), 0)
 #undef __always_inline

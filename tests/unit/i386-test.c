@@ -300,7 +300,7 @@ static void test_handler(u32 before)
 static void test_kinds(void)
 {
 	static struct eh eh;
-	struct kunwind_ranges *ranges = calloc(1, sizeof(*ranges) + sizeof(ranges->range[0]));
+	struct kunwind_ranges *ranges = calloc(1, sizeof(*ranges) + 2 * sizeof(ranges->range[0]));
 	struct kunwind_table *table32 = NULL, *table64 = NULL;
 	unsigned long addresses[4], stack[WORDS] = { 0 };
 	struct kunwind_walk walk;
@@ -330,6 +330,20 @@ static void test_kinds(void)
 		      walk.count == 1;
 	}
 	tap_ok(ok == 2, "a walk uses no table of the other kind of code (32-bit, 64-bit)");
+	/* 64-bit code, which 32-bit code has called */
+	ranges->id = 3;
+	ranges->nr = 2;
+	ranges->range[1] = (struct kunwind_range){
+		.start = CODE + 0x10000, .end = CODE + 0x20000, .bias = CODE + 0x10000 - TEXT_LO,
+		.table = table32,
+	};
+	stack[0] = CODE + 0x10010;
+	walk = walk_on(ranges, false, stack, sizeof(stack), addresses, ARRAY_SIZE(addresses));
+	walk.regs.r[KUNWIND_RSP] = STACK;
+	walk.regs.r[KUNWIND_RA] = CODE;
+	walk.regs.valid = KUNWIND_ALL_REGS;
+	tap_ok(kunwind_walk(&walk) == KUNWIND_NO_RULE && walk.count == 2 && addresses[1] == stack[0],
+	       "a walk uses no table of 32-bit code for a caller in it");
 	kunwind_table_free(table32);
 	kunwind_table_free(table64);
 	free(ranges);

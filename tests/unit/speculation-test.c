@@ -18,7 +18,7 @@ static volatile bool mispredicted;
 
 #define kunwind_table_lookup	predicted_lookup
 #define kunwind_table_part	predicted_part
-#define kunwind_table_find	predicted_find
+#define kunwind_table_find_elsewhere	predicted_find
 #define kunwind_table_add_code	predicted_add_code
 #define kunwind_table_i386	predicted_i386
 #define kunwind_table_keep	predicted_keep

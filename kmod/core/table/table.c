@@ -55,6 +55,15 @@ static __always_inline u32 long_distance(const u8 *p, u32 *distance)
 #define EVERY_LANE	0x0001000100010001ULL
 #define LANE_TOPS	0x8000800080008000ULL
 
+/* Multiplies by EVERY_LANE. Of a known constant, the compiler makes six instructions. */
+static __always_inline u64 add_lanes(u64 x)
+{
+	u64 lanes = EVERY_LANE;
+
+	OPTIMIZER_HIDE_VAR(lanes);
+	return x * lanes;
+}
+
 /* Returns the top bit of each byte of @x that begins a multi-byte distance. */
 static __always_inline u64 long_ones(u64 x)
 {
@@ -81,20 +90,21 @@ static __always_inline u32 row_find(const u8 *block, u64 size, u32 rows, u32 lef
 
 		/* KUNWIND_TABLE_PAD covers reads past a damaged block. */
 		memcpy(&x, block + at, sizeof(x));
-		stops = long_ones(x);
+		stops = x & 0x80 * EVERY_BYTE ? long_ones(x) : 0;
 		if (n + 8 >= rows)
 			stops |= 0x80ULL << 8 * (rows - 1 - n);
 		/* Clear the bytes from the first stop on. */
-		x &= ((stops & -stops) >> 7) - 1;
+		if (stops)
+			x &= ((stops & -stops) >> 7) - 1;
 		/* sums of the first two, four, six and eight distances */
-		sums = ((x & EVERY_OTHER) + (x >> 8 & EVERY_OTHER)) * EVERY_LANE;
+		sums = add_lanes((x & EVERY_OTHER) + (x >> 8 & EVERY_OTHER));
 		if (left < sums >> 48) {
 			/* sums of the first 1, 3, 5, 7; count all <= left */
 			odd_sums = (sums << 16) + (x & EVERY_OTHER);
-			lefts = left * EVERY_LANE | LANE_TOPS;
+			lefts = add_lanes(left) | LANE_TOPS;
 			below = ((lefts - sums) & LANE_TOPS) >> 15;
 			below += ((lefts - odd_sums) & LANE_TOPS) >> 15;
-			return n + (below * EVERY_LANE >> 48);
+			return n + (add_lanes(below) >> 48);
 		}
 		left -= sums >> 48;
 		if (!stops) {
@@ -190,14 +200,11 @@ kunwind_table_part(const struct kunwind_table **table, u64 addr)
 }
 
 noinline enum kunwind_reason kunwind_walk_attr
-kunwind_table_find(const struct kunwind_table **table, u64 addr, struct kunwind_rule *rule)
+kunwind_table_find_elsewhere(const struct kunwind_table **table, u64 addr, struct kunwind_rule *rule)
 {
 	const struct kunwind_table *whole = *table, *code;
 	enum kunwind_reason reason;
 
-	*rule = kunwind_table_lookup(whole, addr);
-	if ((rule->kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_NONE)
-		return KUNWIND_COMPLETE;
 	reason = kunwind_table_part(table, addr);
 	if (reason != KUNWIND_COMPLETE)
 		return reason;

@@ -18,7 +18,7 @@
 #define KUNWIND_MAX_RULES	65536
 #define KUNWIND_MAX_ROWS	(1U << 30)
 /* Least number of blocks for each entry of top, on average. */
-#define KUNWIND_TOP_BLOCKS	4
+#define KUNWIND_TOP_BLOCKS	1
 /*
  * More bytes than the distances of a block and one word have: a lookup may read
  * that far beyond the stream.

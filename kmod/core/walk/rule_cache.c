@@ -43,6 +43,20 @@ static __always_inline void cache_write(struct kunwind_rule_cache_entry *entry,
 	WRITE_ONCE(entry->after, (seq + 2 * KUNWIND_AFTER_SEQ_ONE) | after);
 }
 
+/* Copies the rule in @slot to the second place of its address, unless it is half written. */
+static noinline void kunwind_walk_attr move_rule(struct kunwind_rule_cache *cache,
+						 struct kunwind_rule_cache_entry *slot)
+{
+	u64 seen = READ_ONCE(slot->after);
+	struct kunwind_rule_cache_entry old;
+
+	barrier();
+	old = data_race(*slot);
+	barrier();
+	if (!(seen & AFTER_ODD) && READ_ONCE(slot->after) == seen)
+		cache_write(kunwind_rule_cache_second(cache, slot), &old);
+}
+
 void kunwind_walk_attr kunwind_rule_cache_put(struct kunwind_rule_cache *cache,
 					      const struct kunwind_rule_cache_entry *new)
 {
@@ -55,15 +69,7 @@ void kunwind_walk_attr kunwind_rule_cache_put(struct kunwind_rule_cache *cache,
 	 */
 	if (unlikely((new->addr - 1) >> KUNWIND_ADDRESS_BITS))
 		return;
-	if (unlikely(data_race(slot->id) == new->id)) {
-		u64 seen = READ_ONCE(slot->after);
-		struct kunwind_rule_cache_entry old;
-
-		barrier();
-		old = data_race(*slot);
-		barrier();
-		if (!(seen & AFTER_ODD) && READ_ONCE(slot->after) == seen)
-			cache_write(kunwind_rule_cache_second(cache, slot), &old);
-	}
+	if (unlikely(data_race(slot->id) == new->id))
+		move_rule(cache, slot);
 	cache_write(slot, new);
 }

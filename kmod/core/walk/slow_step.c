@@ -246,8 +246,37 @@ static __always_inline struct kunwind_rule end_rule(const struct kunwind_walk *w
 	};
 }
 
-enum slow_how kunwind_walk_attr
-kunwind_slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow_step *slow)
+/*
+ * Most misses of the cache: a frame that has called, with a short rule of CFI whose CFA is
+ * counted from a register. other_step() would find the same rule, in twice the time. False:
+ * other_step() decides.
+ */
+static __always_inline bool find_common(struct kunwind_walk *walk, u64 addr, struct slow_step *slow)
+{
+	const struct kunwind_range *range;
+	const struct kunwind_table *table;
+	struct kunwind_rule rule;
+
+	if (addr == walk->regs.r[KUNWIND_RA] || kunwind_proof_may_be_trampoline(walk->code) ||
+	    walk->regs.valid & KUNWIND_RSP_DOUBTED)
+		return false;
+	range = find_range(walk, addr);
+	if (!range || !kunwind_range_is_usable(walk->ranges, range))
+		return false;
+	table = READ_ONCE(range->table);
+	barrier();	/* load the table before the bias, as in kunwind_walk_rule() */
+	if (!table || unlikely(table->i386))
+		return false;
+	if (kunwind_mem_find(&walk->mem, &table, addr - range->bias, &rule) != KUNWIND_COMPLETE ||
+	    (rule.kind & (KUNWIND_RULE_KIND | KUNWIND_RULE_SIGNAL)) != KUNWIND_RULE_CFA ||
+	    unlikely(rule.reg >= KUNWIND_RA))
+		return false;
+	set_entry(walk, addr, true, rule, kunwind_after(table->keep), slow);
+	return true;
+}
+
+static noinline enum slow_how kunwind_walk_attr
+other_step(struct kunwind_walk *walk, u64 addr, struct slow_step *slow)
 {
 	const bool exact = addr == walk->regs.r[KUNWIND_RA];
 	const bool doubted = walk->regs.valid & KUNWIND_RSP_DOUBTED;
@@ -256,14 +285,6 @@ kunwind_slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow_step 
 	struct kunwind_rule rule;
 	bool end, trampoline, keep = true;
 
-	/* Set here: at SLOW_END it would cost each cached frame two instructions to keep sp. */
-	walk->unread[0] = walk->regs.r[KUNWIND_RSP];
-	walk->mem.id = id;
-	slow->keep = true;
-	if (!kunwind_pay(&walk->mem, KUNWIND_COST_LOOKUP)) {
-		slow->reason = KUNWIND_BUDGET_SPENT;
-		return SLOW_END;
-	}
 	rule = (struct kunwind_rule){ .kind = KUNWIND_RULE_NONE };
 	if (exact && kunwind_proof_after_syscall(walk->code) && !compares_result(walk, addr))
 		reason = rule_after_syscall(walk, addr, &rule, &table, &end, &keep);
@@ -340,4 +361,18 @@ kunwind_slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow_step 
 	set_entry(walk, addr, keep, rule,
 		  kunwind_after(rule.reg & KUNWIND_RULE_CODE ? 0 : table->keep), slow);
 	return SLOW_RULE;
+}
+
+enum slow_how kunwind_walk_attr
+kunwind_slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow_step *slow)
+{
+	/* Set here: at SLOW_END it would cost each cached frame two instructions to keep sp. */
+	walk->unread[0] = walk->regs.r[KUNWIND_RSP];
+	walk->mem.id = id;
+	slow->keep = true;
+	if (!kunwind_pay(&walk->mem, KUNWIND_COST_LOOKUP)) {
+		slow->reason = KUNWIND_BUDGET_SPENT;
+		return SLOW_END;
+	}
+	return find_common(walk, addr, slow) ? SLOW_RULE : other_step(walk, addr, slow);
 }
