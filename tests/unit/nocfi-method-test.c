@@ -126,17 +126,6 @@ static void test_called(void)
 	       walk.regs.valid & KUNWIND_REG(KUNWIND_RBP) && walk.regs.r[KUNWIND_RBP] == WORD(77),
 	       "called: a frame pointer on another stack gives the caller's rbp");
 
-	/* two Go functions, which check the stack at their entries; the first one ends with a call */
-	begin();
-	bytes(0x800, "ff d0");
-	bytes(0x400, "49 3b 66 10 50");
-	bytes(0x41b, "e8 10 00 00 00 49 3b 66 10 eb fe");
-	stack[0] = stack[1] = CODE + 0x802;
-	step(0x420, &reason, &how);
-	tap_ok(reason == KUNWIND_COMPLETE && how.method == KUNWIND_BY_ENTRY &&
-	       walk.regs.r[KUNWIND_RSP] == WORD(2),
-	       "called: a function that ends with a call is found by its own entry, not by the next one");
-
 	/* main(), which never returns: sub $8, %rsp; a call; jmp back */
 	begin();
 	ranges->entry = CODE + 0x40;

@@ -34,7 +34,7 @@
 	M(NEAREST, "nearest", CODE, ALIGNED, by_proven_word) /* 512 words, 512 instructions */ \
 	M(JIT_ENTRY, "jit_entry", CODE, ALIGNED | JIT, by_jit_entry) /* 512 words */		\
 	M(RBP_HANDLER, "rbp_handler", CODE, ALIGNED, by_handler)	/* nothing more */	\
-	M(ENTRY, "entry", CODE, ALIGNED | OF_FILE, by_entry) /* 2,048 words, 8,224 instructions */ \
+	M(ENTRY, "entry", CODE, CALLED | ALIGNED, by_entry) /* 8,224 instructions */ \
 	M(FP, "fp", FP, ALIGNED | GUESS, guess_rbp)		/* nothing more */		\
 	M(SCAN, "scan", SCAN, ALIGNED | GUESS, guess_word)	/* 2 words of stack */
 

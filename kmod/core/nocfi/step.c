@@ -31,11 +31,11 @@
 #include "step.h"
 #include "code_analysis.h"
 #include "exact_frame.h"
-#include "function_entry.h"
 #include "hotspot_frame.h"
 #include "jit_entry.h"
 #include "jit_interpreter.h"
 #include "jit_rule.h"
+#include "main_entry.h"
 #include "v8_frame.h"
 #include "return_address.h"
 #include "outermost.h"
@@ -421,7 +421,6 @@ struct trial {
 	struct kunwind_candidate word;
 	u64 saved;			/* the word at rbp, if framed */
 	bool framed;
-	bool new_thread;		/* it may be in clone(), in the new thread */
 	bool exact, signal;		/* as in kunwind_nocfi_step(), struct kunwind_found */
 };
 
@@ -514,7 +513,6 @@ static bool kunwind_walk_attr by_code_ahead(struct kunwind_walk *walk, struct tr
 
 	if (t->exact)
 		frame.ip = kunwind_exact_after_zero(walk, frame.ip);
-	t->new_thread = frame.ip != t->frame.ip;
 	found = at_return(walk, &frame, t->exact, &t->word);
 	t->signal = found && t->word.resumes;
 	if (by_word(walk, t, found) && t->word.moved)
@@ -572,9 +570,9 @@ static bool kunwind_walk_attr by_handler(struct kunwind_walk *walk, struct trial
 }
 
 /*
- * The code from the function's entry on says where the return address is. If
- * the call before that address says where it leads, it must lead to this entry,
- * or to a function that jumped to it.
+ * The code from @entry on says where the return address is. If the call before that
+ * address says where it leads, it must lead to this entry, or to a function that jumped
+ * to it.
  */
 static bool kunwind_walk_attr from_entry(struct kunwind_walk *walk,
 					 const struct kunwind_nocfi_frame *frame, u64 entry)
@@ -600,21 +598,15 @@ static bool kunwind_walk_attr from_entry(struct kunwind_walk *walk,
 	return true;
 }
 
-/* Tries the entry of main(), then the nearest entry up to the frame's address. */
+/* The frame may be in main(), which libc calls through a pointer. */
 static bool kunwind_walk_attr by_entry(struct kunwind_walk *walk, struct trial *t)
 {
 	const struct kunwind_nocfi_frame *frame = &t->frame;
 	const u64 start = walk->ranges->entry;
 	u64 entry;
 
-	if (t->new_thread)
-		return false;
-	if (kunwind_ranges_live(walk->ranges, start) == frame->range &&
-	    kunwind_code_main(&walk->mem, start, &entry) && frame->ip - entry < KUNWIND_MOST_CODE &&
-	    from_entry(walk, frame, entry))
-		return true;
-	return kunwind_code_entry(&walk->mem, frame->range->start,
-				  t->exact ? frame->ip : frame->ip - 1, &entry) &&
+	return kunwind_ranges_live(walk->ranges, start) == frame->range &&
+	       kunwind_code_main(&walk->mem, start, &entry) && frame->ip - entry < KUNWIND_MOST_CODE &&
 	       from_entry(walk, frame, entry);
 }
 
@@ -653,7 +645,6 @@ static bool kunwind_walk_attr guess_word(struct kunwind_walk *walk, struct trial
 #define ALIGNED	4	/* its rsp is aligned: words can be read there */
 #define JIT	8	/* it is in code of a JIT */
 #define GUESS	16	/* guesses are allowed */
-#define OF_FILE	32	/* it is in code of a file */
 
 enum kunwind_reason kunwind_walk_attr
 kunwind_nocfi_step(struct kunwind_walk *walk, bool exact, struct kunwind_found *how)
@@ -681,8 +672,8 @@ kunwind_nocfi_step(struct kunwind_walk *walk, bool exact, struct kunwind_found *
 		return KUNWIND_BUDGET_SPENT;
 	if (!(t.frame.sp & 7) && t.end >= t.frame.sp)
 		frame |= ALIGNED;
-	if (t.frame.range)
-		frame |= kunwind_range_is_jit(t.frame.range) ? JIT : OF_FILE;
+	if (t.frame.range && kunwind_range_is_jit(t.frame.range))
+		frame |= JIT;
 	if (walk->guess)
 		frame |= GUESS;
 #define TRY(id, name, trust, frames, try)						\
