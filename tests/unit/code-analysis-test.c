@@ -276,17 +276,6 @@ static void test_case(const struct code_case *c)
 		printf("# %d, %d, %d\n", code.depth, code.frame, code.rbp_at);
 }
 
-/* A jump leads back to the nop before the place in question, with rbp as the frame pointer. */
-static void test_jump_back(void)
-{
-	/* push %rbp; mov %rsp, %rbp; and $-16, %rsp; jmp 2f; 1: nop; the place: ret; 2: jmp 1b */
-	struct kunwind_mem mem = mem_of("55 48 89 e5 48 83 e4 f0 eb 02 90 c3 eb fc");
-	struct kunwind_code code;
-
-	kunwind_code_read(&mem, TEXT_LO, TEXT_LO + 11, &code);
-	tap_ok(code.depth == -1 && code.frame == 8, "code analysis: a jump back keeps the frame pointer");
-}
-
 /* Where a thread continues after a system call that returned 0, by the code before and after. */
 static void test_after_zero(void)
 {
@@ -434,7 +423,6 @@ int main(void)
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++)
 		test_case(&cases[i]);
-	test_jump_back();
 	test_after_zero();
 	test_keeps();
 	test_constants();

@@ -2,33 +2,20 @@
 /*
  * code_analysis.c - how deep a function's stack is at one of its instructions
  *
- * For code without unwind information (step.c). A call is known to lead to the
- * function's entry. kunwind_code_read() reads the instructions from there up to
- * the one in question, and adds up how each changes rsp (push, pop, add, sub,
- * lea, leave). For each forward jump it keeps the target and the depth at the
- * jump. After a return or a jump, another function may begin, so nothing is
- * known there, except at a target: there the sum continues with the depth that
- * was kept. If nothing is known at the instruction in question, the code after
- * it may have a jump back to it (a loop whose test comes last). Then the sum
- * continues with the depth at that jump.
+ * For code without unwind information (step.c). A call is known to lead to the function's
+ * entry. kunwind_code_read() reads the instructions from there up to the one in question, and
+ * adds up how each changes rsp. For each forward jump it keeps the target and the depth at the
+ * jump. After a return or a jump, another function may begin, so nothing is known there, except
+ * at a kept target.
  *
- * A backward jump ends a loop. If the loop moves rsp (a run-time system may
- * copy arguments so), one round of it is read again. If the round's sum is not
- * zero, no depth is known after the loop. The depth at which rbp became the
- * frame pointer is known even then.
+ * A backward jump ends a loop. If a round of the loop pushes (a run-time system may copy
+ * arguments so), no depth is known after it; where rbp became the frame pointer still is.
  *
- * The answer is "not known" for everything else: a realigned stack, an invalid
- * byte, code that is first reached through a jump table. Any other answer is a
- * fact of the code, unless data lies between the instructions.
+ * The answer is "not known" for everything else: a realigned stack, an invalid byte, code that
+ * is first reached through a jump table. Any other answer is a fact of the code, unless data
+ * lies between the instructions.
  *
- * kunwind_code_tail() finds jumps with nothing on the stack. Such a jump is a
- * tail call, or leads within the function.
- *
- * kunwind_code_skipped() reads the code before a call in the same way. It need
- * not begin at a function's entry, because it only compares two depths.
- *
- * Bounds: MOST_INSNS instructions up to the one in question, MOST_AFTER after
- * it, then MOST_INSNS again if a jump leads back; MOST_LOOP_INSNS of loops;
+ * Bounds: MOST_INSNS instructions up to the one in question, MOST_LOOP_INSNS of loops;
  * kunwind_code_tail() reads as many as its caller allows; kunwind_code_skipped()
  * reads MOST_BEHIND_INSNS. Any context, NMI included; kunwind_deps.h reads
  * memory. Stack: 850 bytes.
@@ -42,7 +29,6 @@
 
 #define MOST_INSNS	4096
 #define MOST_LOOP_INSNS	512
-#define MOST_AFTER	256
 #define MOST_TARGETS	12
 #define MOST_BEHIND	1024	/* bytes before a call */
 #define NOT_DECODED	8	/* bytes to skip if decoding fails */
@@ -61,8 +47,6 @@ struct way {
 	s32 moved;		/* offset after the last instruction that moved rsp */
 	s32 stopped;		/* offset after the last jump or return */
 	s32 back;		/* target of the instruction's backward jump; or UNKNOWN */
-	s32 back_depth;		/* depth at that jump */
-	bool back_framed;
 	u32 nr;			/* number of targets */
 	u32 next;		/* if nr is not 0: the next target is not before this offset */
 	u16 at[MOST_TARGETS];	/* bytes from the entry */
@@ -76,11 +60,8 @@ static void kunwind_walk_attr jump_to(struct way *way, s64 here, s64 at)
 {
 	u32 i;
 
-	if (at < here) {
+	if (at < here)
 		way->back = at < 0 ? UNKNOWN : at;
-		way->back_depth = way->depth;
-		way->back_framed = way->framed;
-	}
 	if ((way->depth == UNKNOWN && !way->framed) || way->depth > 0x7fff || at < here ||
 	    at > 0xffff)
 		return;
@@ -264,13 +245,14 @@ static __always_inline void only_by_jump(struct way *way, u32 here)
 	jumped_to(way, here);
 }
 
-/* Read from @at up to @to. False: @to was not reached. */
+/* Read from @from up to @to. False: @to was not reached. */
 static bool kunwind_walk_attr read_up_to(struct way *way, struct kunwind_text *text, u64 from,
-					 u64 at, u64 to, u32 *left_of_loops)
+					 u64 to, u32 *left_of_loops)
 {
 	struct before before = { };
 	struct kunwind_insn_effect e;
 	struct kunwind_insn insn;
+	u64 at = from;
 
 	while (at < to && kunwind_insn_next_effect(text, at, &insn, &e)) {
 		if (begins_other(&before, &insn, &e, at))
@@ -288,37 +270,6 @@ static bool kunwind_walk_attr read_up_to(struct way *way, struct kunwind_text *t
 	return at == to;
 }
 
-/*
- * Look after @to for a jump with a known depth that leads back to code after
- * the last stop, at or before @to. If true, *way is the state at its target,
- * which is way->back.
- */
-static noinline bool kunwind_walk_attr jumped_back(struct way *way, struct kunwind_text *text,
-						   u64 from, u64 to, u32 *left_of_loops)
-{
-	const s32 lowest = way->stopped, highest = to - from;
-	struct kunwind_insn_effect e;
-	struct kunwind_insn insn;
-	u64 at = to;
-
-	text->left = min(text->left, (u32)MOST_AFTER);
-	while (kunwind_insn_next_effect(text, at, &insn, &e)) {
-		at += insn.length;
-		move(way, &e, at - from);
-		if (way->back >= lowest && way->back <= highest &&
-		    (way->back_depth != UNKNOWN || way->back_framed)) {
-			if (ends_pushing(way, from, at - insn.length, left_of_loops))
-				return false;
-			way->depth = way->back_depth;
-			way->framed = way->back_framed;
-			way->nr = 0;
-			return true;
-		}
-		settle(way, at - from);
-	}
-	return false;
-}
-
 static void kunwind_walk_attr answer(const struct way *way, struct kunwind_code *code)
 {
 	code->depth = way->depth;
@@ -334,14 +285,7 @@ void kunwind_walk_attr kunwind_code_read(struct kunwind_mem *mem, u64 from, u64 
 	u32 left_of_loops = MOST_LOOP_INSNS;
 
 	*code = (struct kunwind_code){ .depth = UNKNOWN, .frame = UNKNOWN, .rbp_at = UNKNOWN };
-	if (!read_up_to(&way, &text, from, from, to, &left_of_loops))
-		return;
-	answer(&way, code);
-	if (way.depth != UNKNOWN || way.framed ||
-	    !jumped_back(&way, &text, from, to, &left_of_loops))
-		return;
-	text = (struct kunwind_text){ .mem = mem, .left = MOST_INSNS };
-	if (read_up_to(&way, &text, from, from + way.back, to, &left_of_loops))
+	if (read_up_to(&way, &text, from, to, &left_of_loops))
 		answer(&way, code);
 }
 
