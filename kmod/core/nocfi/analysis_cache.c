@@ -3,31 +3,23 @@
  * analysis_cache.c - cache the results of code_analysis.c and code_ahead.c, to
  * avoid decoding code again
  *
- * A walk asks the same question about the same code many times: for each word
- * of the stack that follows a call of one function, for each frame of a
- * recursion, and again in the next walk. The answer depends on the code only.
- * An entry holds the question, the answer, the places of the code that was
- * read, and a hash of that code. Within a walk, a cached answer is used without
- * any check. The next walk reads the code again and compares the hash, because
- * a JIT may have changed the code. The hash covers the bytes as they were read
- * for decoding, not those of a second read.
+ * A walk asks the same question about the same code many times: for each word of the stack that
+ * follows a call of one function, for each frame of a recursion, and again in the next walk. An
+ * entry holds the question, the answer, the places of the code that was read, and a hash of that
+ * code, as it was read for decoding. Within a walk, a cached answer is used without any check.
+ * The next walk reads the code again and compares the hash, because a JIT may have changed it.
  *
- * The hash is not cryptographic: anyone can write code with the hash of other
- * code. Therefore an answer is used only in the address space that it was found
- * in. (Processes after fork() have the same ranges, but different memory. A
- * value of kunwind_mem_space() is never used for another address space.) A
- * process that makes hashes collide gets wrong frames in its own stacks only.
- * An entry keeps the place of the code as distances from the address that was
- * asked about: after a mispredicted comparison, the processor could otherwise
- * load from an address in the entry of another process.
+ * Anyone can write code with the hash of other code. Therefore an answer is used only in the
+ * address space that it was found in. (Processes after fork() have the same ranges, but different
+ * memory. A value of kunwind_mem_space() is never used again.) A process that makes hashes collide
+ * gets wrong frames in its own stacks only. Places of code are kept as distances from the address
+ * that was asked about: after a mispredicted comparison, the processor could otherwise load from
+ * an address in the entry of another process.
  *
- * An answer is valid for one walk only if its code is in more pieces than an
- * entry has room for, or if part of the code could not be read. The answer
- * "nothing found" stays valid for later walks with the first pieces alone, if
- * all code was read: a walk that finds nothing is never wrong. Otherwise a walk
- * of node's built-in functions would read a thousand instructions again and
- * again. Each question has one place in the cache. Another question with the
- * same place replaces it.
+ * An answer is valid for one walk only if its code is in more pieces than an entry has room for,
+ * or if part of the code could not be read. The answer "nothing found" stays valid with the first
+ * pieces alone, if all code was read: a walk that finds nothing is never wrong. Each question has
+ * one place in the cache. Another question with the same place replaces it.
  *
  * Any context, NMI included. Entries have no lock: a walk that interrupts
  * another walk on its CPU has no cache (mem->answers is NULL). Cost in units of

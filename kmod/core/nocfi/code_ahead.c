@@ -2,46 +2,18 @@
 /*
  * code_ahead.c - find the return address from the code that is still to run
  *
- * For code without unwind information (step.c). follow() reads instructions
- * from an address up to an instruction that returns, and adds up how each
- * changes rsp and rbp. This gives the distance of the return address from the
- * rsp of the first instruction; or from its rbp, if the path sets rsp from rbp
- * (leave, mov, lea). The place of the caller's rbp is found in the same way.
+ * For code without unwind information (step.c). follow() reads instructions from an address
+ * up to one that returns, and adds up how each changes rsp and rbp. This gives the distance of
+ * the return address from the rsp of the first instruction; or from its rbp, if the path sets
+ * rsp from rbp (leave, mov, lea). The place of the caller's rbp is found in the same way.
  *
- * One path is enough (docs/unwinding.md says why). follow() takes the path on
- * which no conditional jump is taken. If this path ends without a return,
- * follow() continues at an address to which a conditional jump led forward
- * (comes_later()).
+ * follow() takes the path on which no conditional jump is taken. If this path ends without a
+ * return, follow() continues at an address to which a conditional jump led forward
+ * (comes_later()). docs/unwinding.md ("Code that is still to run") says why one path is enough,
+ * what counts as a return, where a path ends, and what can mislead.
  *
- * A jump to another function (a tail call) is followed. A jump through a GOT
- * slot (jmp *n(%rip)), or any indirect jump after leave, counts as a return,
- * because its target returns from the same place. A return that takes a word
- * pushed or stored on the path is a jump to that word, and counts in the same way.
- * If the path first popped that word into a register, the return address is in the
- * word's old place: between pop and push, a function may take its arguments off
- * the stack (V8). A jump through that register is a return, too (OpenJDK's
- * interpreter).
- *
- * A call does not preserve the flags (psABI 3.2.3). A function that pops the
- * flags just before it returns was not called. It resumes what was interrupted,
- * and its return address need not follow a call (Go's asyncPreempt(), OpenJDK's
- * safepoint handler).
- *
- * A function whose stack gcc has realigned ends with lea -8(%r10), %rsp; ret.
- * There, r10 has the caller's rsp, which the function has read from a word of
- * its frame.
- *
- * A 32-bit function may take its arguments off the stack when it returns.
- * Therefore rsp is not known after a call in 32-bit code.
- *
- * A path ends without a return at an indirect jump by register or table; after
- * a call that endbr64, a trap, or aligning nops follow, because that call does
- * not return; and at a system call that ends a thread or a signal handler. A
- * call with other nops after it may return (Go marks places with nops) or not
- * (gcc's code for exceptions). In 64-bit code, that path is followed last, and
- * its answer is unsure; in 32-bit code, it ends. If other code directly follows
- * a call that never returns, the answer is wrong. Therefore step.c also
- * requires a call before the return address.
+ * A 32-bit function may take its arguments off the stack when it returns. Therefore rsp is not
+ * known after a call in 32-bit code.
  *
  * Bounds: MOST_INSNS instructions, and what kunwind_code_skipped() reads for
  * MOST_SKIPS calls. Any context, NMI included; kunwind_deps.h reads memory.

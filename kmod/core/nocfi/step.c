@@ -2,27 +2,14 @@
 /*
  * step.c - step from a frame that has no unwind information
  *
- * For code of JITs, hand-written assembler, and all of musl. return_address.c
- * decides how sure it is that a word is a return address. kunwind_nocfi_step()
- * tries the methods of method.h in their order. docs/unwinding.md ("Code
- * without CFI") says what proves each result. The last two methods guess. They
- * run only if walk->guess is set:
- *   fp	  The word above rbp. rbp must be aligned, not below rsp, and at most
- *	  KUNWIND_FRAME_MOST above it. The word must be at least possible
- *	  (return_address.c). The saved rbp must be greater than rbp, or zero;
- *	  or the caller has unwind information (its rbp may have any value). If
- *	  the function does not change rbp, rbp is its caller's. Therefore this
- *	  method is not used if a near word lies below rbp (except in code of a
- *	  JIT), or if a possible word there points into a function whose rule
- *	  computes the CFA from rbp.
- *   scan The nearest word that follows a call, if the word is possible, or near
- *	  in code of a JIT.
+ * kunwind_nocfi_step() tries the methods of method.h in their order. return_address.c
+ * decides how sure it is that a word is a return address. docs/unwinding.md ("Code
+ * without CFI") has the evidence that each method accepts, and what can mislead.
  *
- * Any context, NMI included. kunwind_deps.h reads user memory. A window
- * opened here has at most 17 words (a signal frame). Nothing is written to user
- * memory. Bounds: the walk's budget pays for each word of the stack and for all
- * code that is read. Stack: 2,100 bytes, including callees.
- * Only a signal frame gives registers other than rsp, rip and rbp.
+ * Any context, NMI included. kunwind_deps.h reads user memory. A window opened here has
+ * at most 17 words (a signal frame). Bounds: the walk's budget pays for each word of the
+ * stack and for all code that is read. Stack: 2,100 bytes, including callees. Only a
+ * signal frame gives registers other than rsp, rip and rbp.
  */
 #include "../walk/mem.h"
 #include "../walk/ranges.h"
@@ -610,6 +597,11 @@ static bool kunwind_walk_attr by_entry(struct kunwind_walk *walk, struct trial *
 	       from_entry(walk, frame, entry);
 }
 
+/*
+ * A guess: rbp is the frame's own. If the function does not change rbp, rbp is its caller's.
+ * Therefore not if a near word lies below rbp (except in code of a JIT), or if a possible
+ * word there points into a function whose rule computes the CFA from rbp.
+ */
 static bool kunwind_walk_attr guess_rbp(struct kunwind_walk *walk, struct trial *t)
 {
 	const struct kunwind_range *range = t->frame.range;
@@ -623,6 +615,7 @@ static bool kunwind_walk_attr guess_rbp(struct kunwind_walk *walk, struct trial 
 	return true;
 }
 
+/* A guess: the nearest word that follows a call, if the word is possible, or near in a JIT. */
 static bool kunwind_walk_attr guess_word(struct kunwind_walk *walk, struct trial *t)
 {
 	struct kunwind_nocfi_frame *frame = &t->frame;
