@@ -35,6 +35,7 @@ struct kunwind_plt {
 	uint64_t got;		/* i386: what ebx holds */
 	struct got_slot *slot;	/* the first ones are those of .rela.plt, in its order */
 	size_t nr, cap, nr_jumps;
+	const struct got_slot **sorted;	/* by address */
 	char *name;		/* of the last answer */
 };
 
@@ -102,6 +103,29 @@ static void take_section(struct kunwind_plt *plt, Elf *elf, Elf_Scn *scn, const 
 	}
 }
 
+/* Of slots with one address, the first one counts. */
+static int by_address(const void *left, const void *right)
+{
+	const struct got_slot *a = *(const struct got_slot *const *)left;
+	const struct got_slot *b = *(const struct got_slot *const *)right;
+
+	if (a->addr != b->addr)
+		return a->addr < b->addr ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+/* Without memory, stubs have no names. */
+static void sort_slots(struct kunwind_plt *plt)
+{
+	size_t i;
+
+	plt->sorted = calloc(plt->nr + 1, sizeof(*plt->sorted));
+	for (i = 0; plt->sorted && i < plt->nr; i++)
+		plt->sorted[i] = &plt->slot[i];
+	if (plt->sorted)
+		qsort(plt->sorted, plt->nr, sizeof(*plt->sorted), by_address);
+}
+
 struct kunwind_plt *kunwind_plt_new(Elf *elf)
 {
 	struct kunwind_plt *plt = calloc(1, sizeof(*plt));
@@ -126,6 +150,7 @@ struct kunwind_plt *kunwind_plt_new(Elf *elf)
 		if (jumps)
 			plt->nr_jumps = plt->nr;
 	}
+	sort_slots(plt);
 	return plt;
 }
 
@@ -133,6 +158,7 @@ void kunwind_plt_free(struct kunwind_plt *plt)
 {
 	if (!plt)
 		return;
+	free(plt->sorted);
 	free(plt->slot);
 	free(plt->name);
 	free(plt);
@@ -140,13 +166,17 @@ void kunwind_plt_free(struct kunwind_plt *plt)
 
 static const char *name_of(const struct kunwind_plt *plt, uint64_t addr)
 {
-	size_t i;
+	size_t first = 0, end = plt->sorted ? plt->nr : 0, middle;
 
-	for (i = 0; i < plt->nr; i++) {
-		if (plt->slot[i].addr == addr)
-			return plt->slot[i].name;
+	while (first < end) {
+		middle = first + (end - first) / 2;
+		if (plt->sorted[middle]->addr < addr)
+			first = middle + 1;
+		else
+			end = middle;
 	}
-	return NULL;
+	return plt->sorted && first < plt->nr && plt->sorted[first]->addr == addr ?
+	       plt->sorted[first]->name : NULL;
 }
 
 static uint32_t word(const uint8_t *code)

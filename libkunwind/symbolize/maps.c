@@ -54,11 +54,19 @@ struct map_process {
 	size_t nr_live;			/* of these, read from /proc */
 	size_t at;			/* entries that were applied */
 	size_t checked;			/* entries that were searched for contradictions */
+	struct program_change *change;		/* execs, forks and exits, in order of time */
+	size_t nr_changes, cap_changes;
 	bool contradicted;		/* a mapping contradicts an older one: events were lost */
 	struct kunwind_maps_range *now;	/* by start, disjoint */
 	size_t nr_now, cap_now;
 	struct hull *hull;		/* for look_ahead() */
 	size_t nr_hulled;		/* entries that it is of */
+};
+
+/* When a program of a process began or ended. */
+struct program_change {
+	int64_t time;
+	bool exits;
 };
 
 /* Addresses between which all entries of a node are; of an exec, fork or exit: all addresses. */
@@ -89,6 +97,7 @@ void kunwind_maps_free(struct kunwind_maps *maps)
 			free(p->history);
 			free(p->now);
 			free(p->hull);
+			free(p->change);
 			free(p);
 		}
 	}
@@ -128,6 +137,11 @@ static bool append(struct kunwind_maps *maps, int pid, const struct map_entry *e
 				   sizeof(*p->history)))
 		return false;
 	p->history[p->nr_history++] = *entry;
+	if (entry->kind <= UNMAP)
+		return true;
+	if (!kunwind_reserve((void **)&p->change, p->nr_changes, &p->cap_changes, sizeof(*p->change)))
+		return false;
+	p->change[p->nr_changes++] = (struct program_change){ entry->time, entry->kind == EXIT };
 	return true;
 }
 
@@ -495,15 +509,18 @@ void kunwind_maps_program(const struct kunwind_maps *maps, int pid, int64_t time
 			  int64_t *ended)
 {
 	const struct map_process *p = find_process(maps, pid);
-	size_t i;
+	size_t first = 0, end = p ? p->nr_changes : 0, middle;
 
-	*began = *ended = INT64_MAX;
-	for (i = 0; p && i < p->nr_history && *ended == INT64_MAX; i++) {
-		const struct map_entry *entry = &p->history[i];
-
-		if (entry->kind > UNMAP && entry->time > time)
-			*ended = entry->time;
-		else if (entry->kind == EXEC || entry->kind == FORK)
-			*began = entry->time;
+	/* the first change after the time */
+	while (first < end) {
+		middle = first + (end - first) / 2;
+		if (p->change[middle].time > time)
+			end = middle;
+		else
+			first = middle + 1;
 	}
+	*ended = p && first < p->nr_changes ? p->change[first].time : INT64_MAX;
+	while (first && p->change[first - 1].exits)
+		first--;
+	*began = first ? p->change[first - 1].time : INT64_MAX;
 }

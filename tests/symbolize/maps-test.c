@@ -461,7 +461,8 @@ static bool programs(void)
 {
 	static const struct {
 		int64_t time, began, ended;
-	} cases[] = { { 9, INT64_MAX, 10 }, { 10, 10, 20 }, { 19, 10, 20 }, { 20, 20, 30 }, { 29, 20, 30 } };
+	} cases[] = { { 9, INT64_MAX, 10 }, { 10, 10, 20 }, { 19, 10, 20 }, { 20, 20, 30 }, { 29, 20, 30 },
+		      { 30, 20, INT64_MAX } };
 	struct kunwind_maps *maps = kunwind_maps_new();
 	int64_t began, ended;
 	bool ok = true;

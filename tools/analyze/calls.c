@@ -252,17 +252,29 @@ const char *calls_base_name(const char *path)
 
 uint32_t calls_object_number(struct calls_objects *objects, const struct calls_frame *frame)
 {
-	uint32_t i;
+	uint32_t i, nr;
 
-	for (i = 0; i < objects->nr; i++) {
-		if (objects->item[i].path == frame->object &&
-		    objects->item[i].build_id == frame->build_id)
-			return i;
+	if (frame->object >= objects->nr_paths) {
+		nr = frame->object * 2 + 64;
+		objects->latest = needed(realloc(objects->latest, nr * sizeof(*objects->latest)));
+		memset(objects->latest + objects->nr_paths, 0,
+		       (nr - objects->nr_paths) * sizeof(*objects->latest));
+		objects->nr_paths = nr;
 	}
+	for (i = objects->latest[frame->object]; i; i = objects->item[i - 1].before)
+		if (objects->item[i - 1].build_id == frame->build_id)
+			return i - 1;
 	objects->item = grown(objects->item, objects->nr, &objects->cap, sizeof(*objects->item));
-	objects->item[objects->nr].path = frame->object;
-	objects->item[objects->nr].build_id = frame->build_id;
+	objects->item[objects->nr] = (struct calls_object){
+		frame->object, frame->build_id, objects->latest[frame->object] };
+	objects->latest[frame->object] = objects->nr + 1;
 	return objects->nr++;
+}
+
+void calls_objects_free(struct calls_objects *objects)
+{
+	free(objects->item);
+	free(objects->latest);
 }
 
 void calls_init(struct calls *calls)

@@ -112,19 +112,19 @@ uint32_t calls_innermost(const struct calls *calls, uint32_t node);
 /* Returns the last part of an object's path. */
 const char *calls_base_name(const char *path);
 
-/* The objects of frames, by path and build-id. Starts as all zeros; free(item). */
+/* The objects of frames, by path and build-id. Starts as all zeros. */
 struct calls_objects {
 	struct calls_object {
 		uint32_t path, build_id;	/* strings */
+		uint32_t before;		/* with the same path: index + 1; 0: none */
 	} *item;
 	uint32_t nr, cap;
+	uint32_t *latest, nr_paths;		/* by path: index + 1 */
 };
 
-/*
- * Returns the number of a frame's object, which is an index of item. It takes
- * some time for each object: call it once for each frame.
- */
+/* Returns the number of a frame's object, which is an index of item. */
 uint32_t calls_object_number(struct calls_objects *objects, const struct calls_frame *frame);
+void calls_objects_free(struct calls_objects *objects);
 
 struct calls_total {
 	int64_t weight[NR_WEIGHTS];

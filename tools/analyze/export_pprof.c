@@ -447,7 +447,7 @@ static bool end(void *data, enum weight weight, bool ok)
 	free(state->out.data);
 	free(state->located);
 	free(state->function);
-	free(state->objects.item);
+	calls_objects_free(&state->objects);
 	free(state);
 	return ok;
 }

@@ -19,7 +19,7 @@ void perfetto_interned_exit(struct perfetto_interned *interned)
 
 	for (i = 0; i < NR_INTERNED; i++)
 		free(interned->seen[i].bit);
-	free(interned->objects.item);
+	calls_objects_free(&interned->objects);
 	free(interned->path);
 	free(interned->out.data);
 }

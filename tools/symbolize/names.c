@@ -56,8 +56,6 @@ struct names {
 	int64_t at, trace_begin;
 	struct choice *choice;	/* hash table */
 	uint32_t nr_choices, cap_choices;
-	int last_pid;		/* of the last has_program(), and its answer */
-	bool last_known;
 	/* of one process */
 	struct kunwind_history *history;
 	bool live;
@@ -203,27 +201,9 @@ static bool read_time(struct names *names, const char *text)
 	return false;
 }
 
-/* Is the program one of process @pid (0: any)? */
-static bool is_of(const struct names *names, const struct program *program, int pid)
+static bool has_program(const struct names *names, int pid)
 {
-	if (!pid)
-		return true;
-	/* the number in the process's own pid namespace, if no other process has it */
-	return program->pid == pid ||
-	       (program->own_pid == pid && !programs_latest(&names->programs, pid));
-}
-
-static bool has_program(struct names *names, int pid)
-{
-	size_t i;
-
-	if (pid == names->last_pid)
-		return names->last_known;
-	names->last_pid = pid;
-	names->last_known = false;
-	for (i = 0; i < names->programs.nr && !names->last_known; i++)
-		names->last_known = is_of(names, &names->programs.program[i], pid);
-	return names->last_known;
+	return programs_first_of(&names->programs, pid);
 }
 
 /* Says which processes there are. */
@@ -261,6 +241,10 @@ static bool open_traces(struct names *names, const struct names_options *options
 	}
 	if (!kunwind_trace_read(names->trace, learn, names, NULL))
 		return false;
+	if (!programs_learned(&names->programs)) {
+		kunwind_tool_error("out of memory");
+		return false;
+	}
 	if (!names->programs.nr) {
 		kunwind_tool_error("the trace has no mappings: it needs the events of kunwind "
 				   "(kunwind record and lttng --callstack record them)");
@@ -314,32 +298,36 @@ static uint32_t latest_with_code(struct names *names, uint32_t program, uint64_t
 	return program;
 }
 
-/* Chooses the program that answers. All processes must agree about the code. */
+/*
+ * Chooses the program that answers: of a process @pid (0: any). All processes must agree
+ * about the code.
+ */
 static void choose(struct names *names, int pid, bool exact, struct choice *choice)
 {
 	const struct programs *programs = &names->programs;
 	struct kunwind_frame frame, chosen = { .object = NULL };
+	uint32_t next = pid ? programs_first_of(programs, pid) : (uint32_t)programs->nr;
 	uint32_t i, program;
 	int64_t time;
 
 	choice->why = pid ? "no mapping known" : "no mapping known in any process";
-	for (i = 0; i < programs->nr; i++) {
-		if (programs_latest(programs, programs->program[i].pid) != i + 1 ||
-		    !is_of(names, &programs->program[i], pid))
+	while (next) {
+		i = next;
+		next = pid ? programs_next_of(programs, pid, i) : i - 1;
+		if (programs_latest(programs, programs->program[i - 1].pid) != i)
 			continue;
-		program = latest_with_code(names, i + 1, choice->address, exact, &time, &frame);
+		program = latest_with_code(names, i, choice->address, exact, &time, &frame);
 		if (!program)
 			continue;
-		if (!chosen.object) {
-			chosen = frame;
-			choice->program = program;
-			choice->time = time;
-		} else if (frame.object != chosen.object ||
-			   frame.object_address != chosen.object_address) {
+		if (chosen.object && (frame.object != chosen.object ||
+				      frame.object_address != chosen.object_address)) {
 			choice->program = 0;
 			choice->why = "different code in several processes (see --pid)";
 			return;
 		}
+		chosen = frame;
+		choice->program = program;
+		choice->time = time;
 	}
 }
 
@@ -459,13 +447,11 @@ static void find_in_file(struct names *names, const struct question *question, i
 {
 	const struct programs *programs = &names->programs;
 	struct kunwind_symbolizer_object *object = NULL;
+	uint32_t i = pid ? programs_first_of(programs, pid) : 0;
 	uint64_t address;
-	size_t i = programs->nr;
 
-	while (pid && !object && i-- > 0) {
-		if (is_of(names, &programs->program[i], pid))
-			object = programs_object(programs, i, question->object, question->length);
-	}
+	for (; i && !object; i = programs_next_of(programs, pid, i))
+		object = programs_object(programs, i - 1, question->object, question->length);
 	*frame = (struct kunwind_frame){ .address = question->address };
 	if (names->history)
 		frame->why = "an offset in a file: give a TRACE";

@@ -6,7 +6,7 @@
  * The histories know what a process had mapped at a given time. Here are the
  * times to ask for: when each program ended, and when it unmapped something.
  *
- * Memory: 80 bytes for each program, 4 for each process id up to the highest, 32
+ * Memory: 80 bytes for each program, 8 for each process id up to the highest, 32
  * for each kunwind_unmap, 16 for each kunwind_map.
  */
 #include <stdlib.h>
@@ -33,6 +33,7 @@ void programs_free(struct programs *programs)
 {
 	free(programs->program);
 	free(programs->latest);
+	free(programs->latest_own);
 	free(programs->removed);
 	free(programs->mapped);
 }
@@ -56,6 +57,38 @@ static bool grow(void **array, size_t nr, size_t *cap, size_t size)
 uint32_t programs_latest(const struct programs *programs, int pid)
 {
 	return pid >= 0 && (size_t)pid < programs->nr_latest ? programs->latest[pid] : 0;
+}
+
+uint32_t programs_first_of(const struct programs *programs, int pid)
+{
+	const uint32_t latest = programs_latest(programs, pid);
+
+	return latest || pid <= 0 || (size_t)pid >= programs->nr_own ? latest :
+								       programs->latest_own[pid];
+}
+
+uint32_t programs_next_of(const struct programs *programs, int pid, uint32_t program)
+{
+	const struct program *of = &programs->program[program - 1];
+
+	return of->pid == pid ? of->previous : of->previous_own;
+}
+
+bool programs_learned(struct programs *programs)
+{
+	struct program *program;
+	size_t i;
+
+	for (i = 0; i < programs->nr; i++)
+		if ((size_t)programs->program[i].own_pid >= programs->nr_own)
+			programs->nr_own = (size_t)programs->program[i].own_pid + 1;
+	programs->latest_own = calloc(programs->nr_own + 1, sizeof(*programs->latest_own));
+	for (i = 0; programs->latest_own && i < programs->nr; i++) {
+		program = &programs->program[i];
+		program->previous_own = programs->latest_own[program->own_pid];
+		programs->latest_own[program->own_pid] = (uint32_t)i + 1;
+	}
+	return programs->latest_own;
 }
 
 /* Returns the program that runs; NULL: none. */
