@@ -33,41 +33,19 @@ static void put_trace_class(const void *key, void *value)
 	bt_trace_class_put_ref(key);
 }
 
-static void put_stream_class(const void *key, void *value)
-{
-	bt_stream_class_put_ref(value);
-	bt_stream_class_put_ref(key);
-}
-
-static void put_event_class(const void *key, void *value)
-{
-	bt_event_class_put_ref(value);
-	bt_event_class_put_ref(key);
-}
-
-static void put_clock_class(const void *key, void *value)
-{
-	bt_clock_class_put_ref(value);
-	bt_clock_class_put_ref(key);
-}
-
-static void put_trace(const void *key, void *value)
-{
-	bt_trace_put_ref(value);
-	bt_trace_put_ref(key);
-}
-
-static void put_stream(const void *key, void *value)
-{
-	bt_stream_put_ref(value);
-	bt_stream_put_ref(key);
-}
-
-static void put_packet(const void *key, void *value)
-{
-	bt_packet_put_ref(value);
-	bt_packet_put_ref(key);
-}
+/* Drop the references to an object of the input and to its copy. */
+#define PUT_BOTH(object)						\
+	static void put_##object(const void *key, void *value)		\
+	{								\
+		bt_##object##_put_ref(value);				\
+		bt_##object##_put_ref(key);				\
+	}
+PUT_BOTH(stream_class)
+PUT_BOTH(event_class)
+PUT_BOTH(clock_class)
+PUT_BOTH(trace)
+PUT_BOTH(stream)
+PUT_BOTH(packet)
 
 void meta_free(struct meta *meta)
 {

@@ -124,55 +124,33 @@ static bt_message *pass_packet_end(struct meta *meta, bt_self_message_iterator *
 	return to;
 }
 
-static bt_message *pass_discarded_events(struct meta *meta, bt_self_message_iterator *self,
-					 const bt_message *from)
-{
-	const bt_stream *lossy = bt_message_discarded_events_borrow_stream_const(from);
-	const bt_stream *stream = meta_stream(meta, lossy);
-	bt_message *to;
-	uint64_t count;
-
-	if (!stream)
-		return NULL;
-	if (bt_stream_class_discarded_events_have_default_clock_snapshots(
-		bt_stream_borrow_class_const(lossy)))
-		to = bt_message_discarded_events_create_with_default_clock_snapshots(self, stream,
-			bt_clock_snapshot_get_value(
-			bt_message_discarded_events_borrow_beginning_default_clock_snapshot_const(from)),
-			bt_clock_snapshot_get_value(
-				bt_message_discarded_events_borrow_end_default_clock_snapshot_const(from)));
-	else
-		to = bt_message_discarded_events_create(self, stream);
-	if (to && bt_message_discarded_events_get_count(from, &count) ==
-	    BT_PROPERTY_AVAILABILITY_AVAILABLE)
-		bt_message_discarded_events_set_count(to, count);
-	return to;
-}
-
-static bt_message *pass_discarded_packets(struct meta *meta, bt_self_message_iterator *self,
-					  const bt_message *from)
-{
-	const bt_stream *lossy = bt_message_discarded_packets_borrow_stream_const(from);
-	const bt_stream *stream = meta_stream(meta, lossy);
-	bt_message *to;
-	uint64_t count;
-
-	if (!stream)
-		return NULL;
-	if (bt_stream_class_discarded_packets_have_default_clock_snapshots(
-		bt_stream_borrow_class_const(lossy)))
-		to = bt_message_discarded_packets_create_with_default_clock_snapshots(self, stream,
-			bt_clock_snapshot_get_value(
-			bt_message_discarded_packets_borrow_beginning_default_clock_snapshot_const(from)),
-			bt_clock_snapshot_get_value(
-			bt_message_discarded_packets_borrow_end_default_clock_snapshot_const(from)));
-	else
-		to = bt_message_discarded_packets_create(self, stream);
-	if (to && bt_message_discarded_packets_get_count(from, &count) ==
-	    BT_PROPERTY_AVAILABILITY_AVAILABLE)
-		bt_message_discarded_packets_set_count(to, count);
-	return to;
-}
+/* @lost: events or packets */
+#define PASS_DISCARDED(lost)								\
+	static bt_message *pass_discarded_##lost(struct meta *meta, bt_self_message_iterator *self, \
+						 const bt_message *from)		\
+	{										\
+		const bt_stream *lossy = bt_message_discarded_##lost##_borrow_stream_const(from); \
+		const bt_stream *stream = meta_stream(meta, lossy);			\
+		bt_message *to;								\
+		uint64_t count;								\
+											\
+		if (!stream)								\
+			return NULL;							\
+		to = bt_stream_class_discarded_##lost##_have_default_clock_snapshots(	\
+			     bt_stream_borrow_class_const(lossy)) ?			\
+			bt_message_discarded_##lost##_create_with_default_clock_snapshots(self, stream, \
+			bt_clock_snapshot_get_value(					\
+			bt_message_discarded_##lost##_borrow_beginning_default_clock_snapshot_const(from)), \
+			bt_clock_snapshot_get_value(					\
+			bt_message_discarded_##lost##_borrow_end_default_clock_snapshot_const(from))) : \
+			bt_message_discarded_##lost##_create(self, stream);		\
+		if (to && bt_message_discarded_##lost##_get_count(from, &count) ==	\
+			  BT_PROPERTY_AVAILABILITY_AVAILABLE)				\
+			bt_message_discarded_##lost##_set_count(to, count);		\
+		return to;								\
+	}
+PASS_DISCARDED(events)
+PASS_DISCARDED(packets)
 
 static bt_message *pass_inactivity(struct meta *meta, bt_self_message_iterator *self,
 				   const bt_message *from)
