@@ -17,6 +17,7 @@ import sys
 
 import crashes
 import programs
+import schema
 from crashes import tap
 
 CHAIN = ["k_crash", "k_three", "k_two", "k_one", "main"]
@@ -28,7 +29,13 @@ def kunwind(*arguments, **more):
 
 def report_of(*arguments, **more):
     done = kunwind("--json", *arguments, **more)
-    return json.loads(done.stdout) if not done.returncode else None
+    if done.returncode:
+        return None
+    report = json.loads(done.stdout)
+    invalid = schema.why_invalid(report)
+    if invalid:
+        tap.check("the report of %s follows kunwind-json(5)" % " ".join(arguments), False, invalid)
+    return report
 
 
 def stack_of(report):

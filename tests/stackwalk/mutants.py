@@ -20,6 +20,7 @@ import time
 
 import crashes
 import programs
+import schema
 from crashes import tap
 
 SECONDS, MEGABYTES = 10, 1024
@@ -103,7 +104,7 @@ def run(path):
         return "it took %.1f s" % took, False
     if done.returncode == 0:
         try:
-            return (None if json.loads(done.stdout)["threads"] else "no thread"), True
+            return schema.why_invalid(json.loads(done.stdout)), True
         except ValueError:
             return "no JSON", False
     if done.returncode != 1 or done.stdout or done.stderr.count(b"\n") != 1:
