@@ -20,7 +20,8 @@ CODE(puts_back, "pop %rcx\n sub $16, %rsp\n push %rcx\n push %rbx\n call *%rdi\n
 		"add $16, %rsp\n push %rcx\n ret\n call puts_back");
 CODE(adds, "add $16, %rsp\n push %rbx\n call *%rdi\n pop %rbx\n ret $16\n call adds");
 CODE(branches, "pop %rcx\n push %rax\n push %rax\n push %rcx\n test %eax, %eax\n je 1f\n push %rbx\n"
-	       "mov (%rdi), %rbx\n call *%rdi\n call *%rbx\n pop %rbx\n ret $16\n 1: ret $16\n call branches");
+	       "mov (%rdi), %rbx\n call *%rdi\n call *%rbx\n pop %rbx\n ret $16\n 1: ret $16\n"
+	       "call branches");
 CODE(branches_later, "mov (%rsp), %rax\n sub $16, %rsp\n mov %rax, (%rsp)\n push %rbx\n call *%rdi\n"
 		     "test %eax, %eax\n je 1f\n xor %edx, %edx\n call *%rdi\n pop %rbx\n ret $16\n"
 		     "1: xor %edx, %edx\n jmp 2f\n 2: pop %rbx\n ret $16\n call branches_later");
@@ -29,7 +30,8 @@ CODE(next_function, "sub $8, %rsp\n call 1f\n pop %rcx\n push %rax\n push %rax\n
 		    "push %rbx\n xor %eax, %eax\n pop %rbx\n ret $16\n .balign 16, 0x90\n 1: hlt\n"
 		    "call next_function");
 /* A function to which no call leads. */
-CODE(by_pointer, "ret\n .balign 16, 0xcc\n int3\n .balign 16, 0xcc\n push %rbx\n call *%rdi\n pop %rbx\n ret $16");
+CODE(by_pointer, "ret\n .balign 16, 0xcc\n int3\n .balign 16, 0xcc\n push %rbx\n call *%rdi\n"
+     "pop %rbx\n ret $16");
 CODE(by_rbp, "push %rbp\n mov %rsp, %rbp\n push %rcx\n call 1f\n and $-32, %rsp\n call 1f\n leave\n ret $16\n"
 	     ".balign 16, 0x90\n 1: ret\n call by_rbp");
 CODE(by_pointer_only, "ret\n .balign 16, 0x90\n push %rbx\n call *%rdi\n pop %rbx\n ret $16");
@@ -49,8 +51,10 @@ int main(void)
 	ROWS(by_rbp, "0:rsp+8 1:rsp+16,-16 4:rbp+16,-16 14:rsp+8 17:- 20:rsp+8",
 	     "the distance of rsp is not known, but rbp is the same after a call");
 	ROWS(by_pointer, "0:rsp+8 1:- 20:rsp+8 21:rsp+16 24:rsp+8", "a function to which no call leads");
-	ROWS(by_pointer_only, "0:rsp+8 1:- 10:rsp+8 11:rsp+16 14:rsp+8", "a function after nops, to which no call leads");
-	ROWS(loop_pushes, "0:rsp+8 1:rsp+16,-16 4:rbp+16,-16 c:rsp+8", "a loop pushes, and rbp is the same after a call");
+	ROWS(by_pointer_only, "0:rsp+8 1:- 10:rsp+8 11:rsp+16 14:rsp+8",
+	     "a function after nops, to which no call leads");
+	ROWS(loop_pushes, "0:rsp+8 1:rsp+16,-16 4:rbp+16,-16 c:rsp+8",
+	     "a loop pushes, and rbp is the same after a call");
 	ROWS(removes_nothing, "0:rsp+8 1:- 6:rsp+16 7:rsp+8", "ret $0 removes nothing");
 	ROWS(pushes, "0:rsp+8 1:- 7:~rsp+16 8:~rsp+8", "arguments are pushed below the return address");
 	ROWS(copies, "0:rsp+8 8:rsp+24 d:rsp+32 f:~rsp+16 10:~rsp+8",
@@ -58,7 +62,8 @@ int main(void)
 	ROWS(puts_back, "0:rsp+8 1:- 9:~rsp+16 a:~rsp+8 b:- 10:~rsp+8",
 	     "the return address is moved twice; after that, it is on top of the stack");
 	ROWS(adds, "0:rsp+8 4:- 7:~rsp+16 8:~rsp+8", "add moves rsp above the return address");
-	ROWS(adds_over, "0:rsp+8 1:rsp+16 5:- f:~rsp+16 10:~rsp+8", "add moves rsp above the return address from below");
+	ROWS(adds_over, "0:rsp+8 1:rsp+16 5:- f:~rsp+16 10:~rsp+8",
+	     "add moves rsp above the return address from below");
 	ROWS(dies, "0:rsp+8 8:rsp+24 d:rsp+32 f:~rsp+16 1a:- 1b:~rsp+16 1c:~rsp+8 1f:- 20:rsp+8",
 	     "what follows a doubtful jump does not return");
 	ROWS(branches, "0:rsp+8 1:- 14:~rsp+8", "what a jump leads to is no function's entry");
