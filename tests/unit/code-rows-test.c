@@ -59,6 +59,9 @@ CODE(data, "8: push %rbx\n pop %rbx\n ret\n .quad 0x0606060606060606, 0x06060606
 	   "push %rbx\n push %rbx\n pop %rbx\n pop %rbx\n ret\n call 8b");
 CODE(middle, "jmp 1f + 1\n .balign 16, 0x90\n 1: mov $0x12345678, %eax\n ret");
 CODE(loop_pushes, "1: push %rax\n dec %edi\n jne 1b\n 2: jmp 2b\n call 1b");
+CODE(jump_of_another,
+     "push %rbx\n push %rbp\n jmp *(%rdi)\n .balign 16, 0x90\n push %rbx\n 1: push %rcx\n dec %ecx\n"
+     "jne 1b\n mov (%rdi), %rbx\n jmp *(%rbx)\n mov (%rbx), %rax\n jmp *(%rax)\n call jump_of_another");
 CODE(returns_16, "push %rbx\n pop %rbx\n ret $16");
 CODE(high_byte, "push %rbx\n mov $1, %ah\n add %bh, %ah\n sete %ch\n pop %rbx\n ret");
 CODE(vectors, "push %rbp\n mov %rsp, %rbp\n addps %xmm4, %xmm5\n"
@@ -135,6 +138,8 @@ static void test_rows(void)
 	     "data between functions");
 	ROWS(middle, "none", "a jump into an instruction: one of the two is no code");
 	ROWS(loop_pushes, "none", "a loop that pushes");
+	ROWS(jump_of_another, "0:rsp+8 1:rsp+16 2:rsp+24,-24",
+	     "what follows a function's beginning is no case of a jump before it");
 	ROWS(returns_16, "0:~rsp+8 1:~rsp+16 2:~rsp+8", "a return with a number");
 	ROWS(high_byte,
 	     "0:rsp+8,? 1:rsp+16,? 9:rsp+8,?",

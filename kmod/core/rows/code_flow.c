@@ -166,8 +166,6 @@ static struct kunwind_flow_state before(const struct kunwind_flow_insn *insn,
 	return in;
 }
 
-/* ------------------------------------------------------------- the queue */
-
 static void enqueue(struct kunwind_code_flow *f, u32 i)
 {
 	if (f->insns[i].flags & KUNWIND_INSN_QUEUED)
@@ -551,6 +549,9 @@ static void try_all(struct kunwind_code_flow *f)
 	for (i = 0; i < f->nr; i++) {
 		const struct kunwind_flow_insn *insn = &f->insns[i];
 
+		/* It makes a frame where compilers put entries: the jump is of another function. */
+		if (!(~insn->flags & (KUNWIND_INSN_BEGINS | KUNWIND_INSN_ALIGNED)) && insn->effect.off < 0)
+			jump = NULL;
 		if (insn->flags & KUNWIND_INSN_ENTRY ||
 		    (insn->flags & KUNWIND_INSN_BEGINS && try_beginning(f, i, jump)))
 			jump = NULL;
@@ -560,8 +561,6 @@ static void try_all(struct kunwind_code_flow *f)
 			try_call(f, i, jump);
 	}
 }
-
-/* ----------------------------------------------------------------- set up */
 
 /* Returns the number of the instruction that has a byte at @at, or KUNWIND_NO_INSN. */
 static u32 insn_at(const struct kunwind_code_flow *f, s64 at)
