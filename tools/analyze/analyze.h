@@ -94,6 +94,7 @@ struct export_stream {
 	/* frees the state. @ok: false: the export has failed, and writes nothing more */
 	bool (*end)(void *state, enum weight weight, bool ok);
 };
-extern const struct export_stream export_firefox, export_perfetto, export_pprof, export_speedscope, export_sqlite;
+extern const struct export_stream export_firefox, export_perfetto, export_pprof, export_speedscope,
+	export_sqlite;
 
 #endif /* KUNWIND_ANALYZE_H */

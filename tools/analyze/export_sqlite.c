@@ -103,13 +103,13 @@ static void *begin(struct samples *samples, FILE *file)
 }
 
 /* Values are bound in the order of the columns. */
-struct row {
+struct sql_row {
 	struct sqlite_state *state;
 	sqlite3_stmt *statement;
 	int column;
 };
 
-static void put_int(struct row *row, bool known, int64_t value)
+static void put_int(struct sql_row *row, bool known, int64_t value)
 {
 	if (!known)
 		sqlite3_bind_null(row->statement, ++row->column);
@@ -118,7 +118,7 @@ static void put_int(struct row *row, bool known, int64_t value)
 }
 
 /* @string: of the tree of calls; 0: NULL */
-static void put_string(struct row *row, uint32_t string)
+static void put_string(struct sql_row *row, uint32_t string)
 {
 	const struct calls *calls = &row->state->samples->calls;
 
@@ -128,18 +128,18 @@ static void put_string(struct row *row, uint32_t string)
 		sqlite3_bind_text(row->statement, ++row->column, calls->string[string], -1, SQLITE_TRANSIENT);
 }
 
-static void put_text(struct row *row, const char *text)
+static void put_text(struct sql_row *row, const char *text)
 {
 	sqlite3_bind_text(row->statement, ++row->column, text, -1, SQLITE_STATIC);
 }
 
-static void put_thread(struct row *row, uint32_t thread)
+static void put_thread(struct sql_row *row, uint32_t thread)
 {
 	put_int(row, thread != SAMPLE_NO_THREAD, thread);
 }
 
 /* A stack has the number of its innermost function's node. */
-static void put_stack(struct row *row, uint32_t node)
+static void put_stack(struct sql_row *row, uint32_t node)
 {
 	struct sqlite_state *state = row->state;
 	const struct calls *calls = &state->samples->calls;
@@ -163,7 +163,7 @@ static void put_stack(struct row *row, uint32_t node)
 	put_int(row, true, node);
 }
 
-static void insert(struct row *row)
+static void insert(struct sql_row *row)
 {
 	check(row->state, sqlite3_step(row->statement));
 	sqlite3_reset(row->statement);
@@ -172,7 +172,7 @@ static void insert(struct row *row)
 static void take_wait(struct sqlite_state *state, const struct sample *sample)
 {
 	const struct sample_waker *waker = sample->waker;
-	struct row row = { state, state->wait, 0 };
+	struct sql_row row = { state, state->wait, 0 };
 	uint32_t i;
 
 	put_int(&row, true, state->spans);
@@ -189,7 +189,7 @@ static void take_wait(struct sqlite_state *state, const struct sample *sample)
 	for (i = 0; i < sample->nr_holds; i++) {
 		const struct lock_hold *hold = &sample->hold[i];
 
-		row = (struct row){ state, state->hold, 0 };
+		row = (struct sql_row){ state, state->hold, 0 };
 		put_int(&row, true, state->spans);
 		put_thread(&row, hold->thread);
 		put_int(&row, true, hold->begin);
@@ -203,7 +203,7 @@ static void take(const struct sample *sample, const bt_event *event, void *data)
 {
 	static const char *const kind[] = { "call", "event", "off-cpu", "cpu" };
 	struct sqlite_state *state = data;
-	struct row row = { state, state->span, 0 };
+	struct sql_row row = { state, state->span, 0 };
 
 	(void)event;
 	if (state->failed)
@@ -235,7 +235,7 @@ static void put_frames(struct sqlite_state *state, sqlite3_stmt *statement)
 
 	for (i = 0; i < calls->nr_frames; i++) {
 		const struct calls_frame *frame = &calls->frame[i];
-		struct row row = { state, statement, 0 };
+		struct sql_row row = { state, statement, 0 };
 
 		if (frame->kind != FRAME_FUNCTION && frame->kind != FRAME_NOTE)
 			continue;
@@ -264,7 +264,7 @@ static void put_stacks(struct sqlite_state *state, sqlite3_stmt *statement)
 			continue;
 		for (node = i; node != CALLS_ROOT; node = calls->node[node].parent) {
 			const enum frame_kind kind = calls_frame(calls, node)->kind;
-			struct row row = { state, statement, 0 };
+			struct sql_row row = { state, statement, 0 };
 
 			if (kind != FRAME_FUNCTION && kind != FRAME_NOTE)
 				continue;
@@ -282,7 +282,7 @@ static void put_threads(struct sqlite_state *state, sqlite3_stmt *statement)
 
 	for (i = 0; i < state->samples->nr_threads; i++) {
 		const struct sample_thread *thread = &state->samples->thread[i];
-		struct row row = { state, statement, 0 };
+		struct sql_row row = { state, statement, 0 };
 
 		put_int(&row, true, i);
 		put_int(&row, thread->pid >= 0, thread->pid);
@@ -306,7 +306,7 @@ static void fill(struct sqlite_state *state, const char *sql,
 
 static void put_trace(struct sqlite_state *state, sqlite3_stmt *statement)
 {
-	struct row row = { state, statement, 0 };
+	struct sql_row row = { state, statement, 0 };
 
 	put_text(&row, state->samples->hostname);
 	put_int(&row, true, state->samples->begin);

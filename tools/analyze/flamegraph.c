@@ -219,8 +219,8 @@ static void write_page(struct flamegraph *graph, FILE *file, const char *page, c
 static int parse(struct flamegraph *graph, int argc, char **argv)
 {
 	enum { BASE = 256, BOTTOM_UP, LEAST, TIMELINE, TITLE };
-	static const struct help_id ids[] = { { "base", BASE }, { "bottom-up", BOTTOM_UP }, { "least", LEAST },
-		{ "timeline", TIMELINE }, { "title", TITLE }, { NULL, 0 } };
+	static const struct help_id ids[] = { { "base", BASE }, { "bottom-up", BOTTOM_UP },
+		{ "least", LEAST }, { "timeline", TIMELINE }, { "title", TITLE }, { NULL, 0 } };
 	int c;
 
 	while ((c = help_option(argc, argv, usage, ids, kunwind_option_ids)) != -1) {

@@ -25,7 +25,8 @@ void graph_spans_take(const struct sample *sample, const bt_event *event, void *
 	struct graph_spans *spans = data;
 	struct graph_span span = {
 		.begin = sample->begin, .ns = sample->kind == SAMPLE_EVENT ? 0 : sample->duration,
-		.ready = sample->duration, .thread = sample->thread, .node = sample->node, .kind = sample->kind,
+		.ready = sample->duration, .thread = sample->thread, .node = sample->node,
+		.kind = sample->kind,
 	};
 	uint32_t i;
 

@@ -32,7 +32,8 @@ static const char usage[] =
 	"                       --callees, that of these functions\n"
 	"      --depth N        functions on a path of the tree; 0 for all (default)\n"
 	"      --histogram KIND how long system calls took, instead of tables: a histogram for\n"
-	"                       each call or each stack (KIND is call or stack); with -s off-cpu, times off the CPU\n"
+	"                       each call or each stack (KIND is call or stack); with -s off-cpu,\n"
+	"                       times off the CPU\n"
 	"      --least PERCENT  smallest share in the tree (1)\n"
 	"  -n, --top N          lines of each table (20); 0 for all\n"
 	"  -s, --sort WEIGHT    functions by events, blocked, off-cpu, lock or cpu (default:\n"
@@ -95,8 +96,9 @@ static bool take_sort(struct report *report, char *list)
 static int parse(struct report *report, int argc, char **argv)
 {
 	enum { CALLERS = 256, CALLEES, TREE, DEPTH, HISTOGRAM, LEAST };
-	static const struct help_id ids[] = { { "callees", CALLEES }, { "callers", CALLERS }, { "depth", DEPTH },
-		{ "histogram", HISTOGRAM }, { "least", LEAST }, { "tree", TREE }, { NULL, 0 } };
+	static const struct help_id ids[] = { { "callees", CALLEES }, { "callers", CALLERS },
+		{ "depth", DEPTH }, { "histogram", HISTOGRAM }, { "least", LEAST }, { "tree", TREE },
+		{ NULL, 0 } };
 	uint64_t number;
 	int c;
 

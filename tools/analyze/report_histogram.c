@@ -84,7 +84,8 @@ static const char *name_of(const struct report *report, const struct histogram *
 {
 	const struct calls *calls = &report->samples.calls;
 
-	return report->histograms.by_stack ? calls_name(calls, histogram->key) : calls->string[histogram->key];
+	return report->histograms.by_stack ? calls_name(calls, histogram->key) :
+					     calls->string[histogram->key];
 }
 
 /* Returns the name of the thread, in which the stack begins. */
@@ -206,7 +207,8 @@ bool histograms_print(struct report *report, enum weight weight)
 	struct histogram_list *list = weight == WEIGHT_OFF_CPU ? &histograms->off_cpu : &histograms->calls;
 
 	if (!list->nr) {
-		kunwind_tool_error("no times of system calls, or off the CPU (--sort off-cpu), for a histogram");
+		kunwind_tool_error("no times of system calls, or off the CPU (--sort off-cpu), "
+				   "for a histogram");
 		return false;
 	}
 	qsort(list->item, list->nr, sizeof(*list->item), by_time);

@@ -154,8 +154,8 @@ bool record_is_profile(void)
 static int parse(struct record *record, int argc, char **argv)
 {
 	static const struct help_id ids[] = { { "buffer", 'b' }, { "context", 'X' },
-		{ "flight", 'f' }, { "interval", 'I' }, { "left-over", 'L' }, { "memory", 'M' }, { "snapshots", 'S' },
-		{ "trigger", 'T' }, { NULL, 0 } };
+		{ "flight", 'f' }, { "interval", 'I' }, { "left-over", 'L' }, { "memory", 'M' },
+		{ "snapshots", 'S' }, { "trigger", 'T' }, { NULL, 0 } };
 	const char *help = record_is_profile() ? record_profile_usage : record_usage;
 	const char *of_flight = NULL;
 	uint64_t hz;

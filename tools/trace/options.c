@@ -13,9 +13,9 @@
 #include "tool.h"
 
 const struct help_id kunwind_option_ids[] = {
-	{ "comm", FILTER_COMM }, { "debug-dir", 'D' }, { "duration", FILTER_DURATION }, { "from", FILTER_FROM },
-	{ "no-kernel", 'K' }, { "no-lines", 'L' }, { "no-local", 'O' }, { "offsets", 'F' }, { "progress", 'P' },
-	{ "tid", FILTER_TID }, { "to", FILTER_TO }, { NULL, 0 }
+	{ "comm", FILTER_COMM }, { "debug-dir", 'D' }, { "duration", FILTER_DURATION },
+	{ "from", FILTER_FROM }, { "no-kernel", 'K' }, { "no-lines", 'L' }, { "no-local", 'O' },
+	{ "offsets", 'F' }, { "progress", 'P' }, { "tid", FILTER_TID }, { "to", FILTER_TO }, { NULL, 0 }
 };
 
 void kunwind_options_init(struct kunwind_options *options)
