@@ -13,6 +13,7 @@
 /* The kernel's events, against which the compiler checks our prototypes. */
 #include "trace/kunwind_events.h"
 #include "trace/blocked.h"
+#include "trace/kernel_stack.h"
 #include "trace/sample.h"
 
 #include "statedump.h"

@@ -9,9 +9,10 @@
  * LTTng cannot be extended by contexts of other modules. But it has a context for
  * counters of perf: each event that is recorded reads a counter of its CPU. So this
  * file makes a PMU, named "kunwind", whose counter has as its value the id of the
- * current task's stack, and the thread's number. Events that a filter rejects do not read it. The definition
- * comes after the event in time, because LTTng reads the counter while it writes
- * the event.
+ * current task's stack, and the thread's number. Events that a filter rejects do not
+ * read it. The definition comes after the event in time, because LTTng reads the
+ * counter while it writes the event. With config=1, the value is the id of the kernel
+ * stack (kernel_context.c).
  *
  * Within one system call the stack is walked once. A probe of sys_enter gives each
  * call a number (stack_event.c). The id is used again if the call has the same number,
@@ -46,6 +47,7 @@
 
 #include "../arch/x86/regs.h"
 #include "callstack.h"
+#include "kernel_context.h"
 #include "stack_context.h"
 #include "stack_event.h"
 #include "valid_regs.h"
@@ -59,6 +61,9 @@
  */
 #define TID_BITS	22
 #define NO_STACK	BIT_ULL(63 - TID_BITS)
+
+/* Value of config: the counter is that of the kernel stack, and not of the user stack. */
+#define KERNEL_STACK	1
 
 static bool registered;
 
@@ -258,25 +263,44 @@ static notrace u64 stack_id(void)
 	return space ? find_id(now, cpu, space, regs, known, call) : 0;
 }
 
-static notrace void read_id(struct perf_event *event)
+static notrace u64 thread_and_stack(void)
 {
-	u64 id;
+	u64 id = stack_id() & KUNWIND_STACK_ID_MASK;
 
-	preempt_disable_notrace();
-	id = stack_id() & KUNWIND_STACK_ID_MASK;
 	if (!id)
 		id = NO_STACK | (u32)current->tgid;
-	local64_set(&event->count, id << TID_BITS | (u32)current->pid);
+	return id << TID_BITS | (u32)current->pid;
+}
+
+static notrace void read_id(struct perf_event *event)
+{
+	preempt_disable_notrace();
+	local64_set(&event->count, event->attr.config == KERNEL_STACK ? kunwind_kernel_context_id() :
+									thread_and_stack());
 	preempt_enable_notrace();
+}
+
+static void event_destroy(struct perf_event *event)
+{
+	kunwind_kernel_context_put();
 }
 
 static int event_init(struct perf_event *event)
 {
+	int err;
+
 	if (event->attr.type != event->pmu->type)
 		return -ENOENT;
 	if (!perfmon_capable())
 		return -EACCES;
-	return event->cpu < 0 || event->attr.config || is_sampling_event(event) ? -EINVAL : 0;
+	if (event->cpu < 0 || event->attr.config > KERNEL_STACK || is_sampling_event(event))
+		return -EINVAL;
+	if (event->attr.config != KERNEL_STACK)
+		return 0;
+	err = kunwind_kernel_context_get();
+	if (!err)
+		event->destroy = event_destroy;
+	return err;
 }
 
 /* A counter that is only read needs no work to begin and to end. */

@@ -8,9 +8,9 @@
  * records of processes, all tasks that fork, exec or exit. Code that finds under
  * a lock that an event is due emits it after the unlock.
  *
- * The rule does not concern kunwind_callstack, kunwind_callstack_whole and
- * kunwind_sample: the walk and the sampler emit them wherever a tracer requests
- * a stack, or an interrupt comes.
+ * The rule does not concern kunwind_callstack, kunwind_callstack_whole,
+ * kunwind_kernel_callstack and kunwind_sample: the walk and the sampler emit them
+ * wherever a tracer requests a stack, or an interrupt comes.
  */
 #ifndef _KUNWIND_EMIT_H
 #define _KUNWIND_EMIT_H

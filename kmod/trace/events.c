@@ -12,11 +12,15 @@
 #define CREATE_TRACE_POINTS
 #include "trace/kunwind_events.h"
 #include "trace/blocked.h"
+#include "trace/kernel_stack.h"
 #include "trace/sample.h"
 #include "trace/events.h"
 
 DEFINE_TRACE_FN(kunwind_callstack_whole, kunwind_emitter_begin, kunwind_emitter_end,
 		TP_PROTO(const struct kunwind_stack *stack), TP_ARGS(stack));
+
+DEFINE_TRACE(kunwind_kernel_callstack,
+	     TP_PROTO(const struct kunwind_stack *stack), TP_ARGS(stack));
 
 DEFINE_TRACE_FN(kunwind_sample, kunwind_sample_begin, kunwind_sample_end,
 		TP_PROTO(const struct kunwind_sample *sample), TP_ARGS(sample));
@@ -31,6 +35,7 @@ EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_fork);
 EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_exit);
 EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_callstack);
 EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_callstack_whole);
+EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_kernel_callstack);
 EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_sample);
 EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_blocked);
 EXPORT_TRACEPOINT_SYMBOL_GPL(kunwind_slow_syscall);

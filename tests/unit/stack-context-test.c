@@ -36,6 +36,7 @@ struct perf_event {
 	int cpu;
 	u64 count;
 	bool sampling;
+	void (*destroy)(struct perf_event *event);
 };
 struct pmu {
 	void *module;
@@ -81,6 +82,13 @@ static bool on = true;
 #define trace_kunwind_callstack_whole(stack)	heard(stack)
 #include "../../kmod/trace/stack_ids.c"
 #include "../../kmod/stack/stack_context.c"
+
+/* kernel_context.c: kernel-context-test has its tests */
+#define KERNEL_ID	0x123456789abcULL
+static int kernel_error, kernel_users;
+int kunwind_kernel_context_get(void) { kernel_users += !kernel_error; return kernel_error; }
+void kunwind_kernel_context_put(void) { kernel_users--; }
+u64 kunwind_kernel_context_id(void) { return KERNEL_ID; }
 #include "stack-reader.h"
 
 /* --------------------------------------------- what stack_context.c calls */
@@ -427,8 +435,17 @@ static void test_pmu(void)
 	event.attr.type++;
 	tap_ok(pmu.event_init(&event) == -ENOENT, "an event of another PMU is refused");
 	event.attr.type--;
-	event.attr.config = 1;
+	event.attr.config = 2;
 	tap_ok(pmu.event_init(&event) == -EINVAL, "an unknown counter is refused");
+	event.attr.config = 1;
+	kernel_error = -ENOMEM;
+	tap_ok(pmu.event_init(&event) == -ENOMEM && !event.destroy,
+	       "a counter of kernel stacks without memory is refused");
+	kernel_error = 0;
+	tap_ok(!pmu.event_init(&event) && kernel_users == 1 && value() == KERNEL_ID,
+	       "a counter of kernel stacks has their id");
+	event.destroy(&event);
+	tap_ok(!kernel_users, "its end frees its memory");
 	event.attr.config = 0;
 	event.cpu = -1;
 	tap_ok(pmu.event_init(&event) == -EINVAL, "a counter of a task is refused");

@@ -275,6 +275,9 @@ static void test_stacks(void)
 	note_kunwind_callstack_whole(&stack);
 	tap_ok(nr_noted == 11 && is_stack() && has("comm", stack.comm, 4, 1),
 	       "LTTng: the fields of kunwind_callstack");
+	note_kunwind_kernel_callstack(&stack);
+	tap_ok(nr_noted == 4 && is("stack", 7ULL << 44) && is("base", -5) && is("shared", 1) &&
+	       has("addresses", addresses, 3, sizeof(u64)), "LTTng: the fields of kunwind_kernel_callstack");
 	note_kunwind_sample(&sample);
 	tap_ok(nr_noted == 14 && is_stack() && is("period", 1ULL << 40) &&
 	       is("clock", KUNWIND_CLOCK_CYCLES) &&

@@ -123,6 +123,21 @@ LTTNG_TRACEPOINT_EVENT_MAP(kunwind_callstack_whole, kunwind_callstack,
 	)
 )
 
+/*
+ * A kernel stack, for LTTng's context of its id (stack/kernel_context.c). The fields are
+ * as in kunwind_callstack. Frames have no trust, because the kernel's unwinder finds them.
+ */
+LTTNG_TRACEPOINT_EVENT(kunwind_kernel_callstack,
+	TP_PROTO(const struct kunwind_stack *stack),
+	TP_ARGS(stack),
+	TP_FIELDS(
+		ctf_integer(u64, stack, stack->id)
+		ctf_integer(s32, base, stack->base)
+		ctf_integer(u16, shared, stack->shared)
+		ctf_sequence_hex(unsigned long, addresses, stack->addresses, u16, stack->inner)
+	)
+)
+
 #undef kunwind_clock_value
 #define kunwind_clock_value(clock, name)	ctf_enum_value(name, KUNWIND_CLOCK_##clock)
 
