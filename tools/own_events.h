@@ -27,6 +27,17 @@
 #define KUNWIND_STACK_ID_BITS	41
 #define KUNWIND_STACK_NONE	(UINT64_C(1) << 63)
 
+/*
+ * With kernel stacks: the context with the id of the event's kernel stack (0: none), and the
+ * event that defines it. No user stack has the same id.
+ */
+#define KUNWIND_KERNEL_STACK_ID	"kunwind_kernel_stack"
+#define KUNWIND_KERNEL_STACK_EVENT	"kunwind_kernel_callstack"
+
+/* Values of config of the PMU "kunwind", which these contexts are. */
+#define KUNWIND_PMU_USER	0
+#define KUNWIND_PMU_KERNEL	1
+
 /* In the same channel, if CPUs are sampled. */
 #define KUNWIND_SAMPLE_EVENT	"kunwind_sample"
 

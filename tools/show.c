@@ -87,10 +87,11 @@ static const char usage[] =
 	"Exit status: 0; 1 after an error, or when no event is selected; 2 after wrong usage.\n";
 
 static const char lost[] = "  [the stack is lost: the trace does not define it]";
+static const char kernel_lost[] = "  [the kernel stack is lost: the trace does not define it]";
 
 /* Contexts that stand elsewhere. */
 static const char *const in_header[] = { "pid", "vpid", "tid", "vtid", "procname",
-	"callstack_user", "callstack_kernel", KUNWIND_STACK_ID, NULL };
+	"callstack_user", "callstack_kernel", KUNWIND_STACK_ID, KUNWIND_KERNEL_STACK_ID, NULL };
 
 /* Fields that are printed as frames: of events with whole stacks, and of others. */
 static const char *const in_whole[] = { "base", "shared", "addresses", "trust",
@@ -246,6 +247,8 @@ static void handle_kernel(struct show *show, const struct kunwind_event_stack *s
 
 	show->with_kernel += stack->nr_kernel > 0;
 	show->kernel_frames += stack->nr_kernel;
+	if (stack->kernel_lost && !show->summary && show->format == TEXT)
+		puts(kernel_lost);
 	for (index = 0; index < stack->nr_kernel; index++) {
 		frame = &stack->kernel[index];
 		show->kernel_named += frame->nr_functions;

@@ -64,4 +64,5 @@ session "LTTng's own user stacks" callstack-user "$dir/calls" $rounds
 session 'callstack-user, kunwind run' callstack-user kunwind run "$dir/calls" $rounds
 recorder 'kunwind record'
 recorder 'kunwind record -k' -k
+! command -v strace >/dev/null || times 'strace -c' strace -f -c -o /tmp/record-strace "$dir/calls" $rounds
 times 'perf record -g' perf record -q -g -e 'raw_syscalls:*' -o /tmp/record-perf.data -- "$dir/calls" $rounds

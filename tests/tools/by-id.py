@@ -26,6 +26,8 @@ READ = [("fd", "s32")]
 SWITCH = [("prev_comm", "string"), ("prev_tid", "s32"), ("prev_state", "s64"), ("next_comm", "string"),
           ("next_tid", "s32")]
 WAKING = [("comm", "string"), ("tid", "s32")]
+KERNEL = [("stack", "u64"), ("base", "s32"), ("shared", "u16"), ("addresses", "u64s")]
+UP = 0xffffffff81000000
 ONE, TWO = [0x1000, 0x2000, 0x3000], [0x1000, 0x2000, 0x4000]
 
 tap.suite = "by-id"
@@ -41,9 +43,22 @@ class Trace(ctf.Trace):
         self.add(time, "kunwind_callstack", None, 0, ctf.NAMED,
                  (tgid, tid, tid, 0, reason, number, base and base - number, shared, stack, list(trust), comm), cpu=cpu)
 
-    def event(self, time, tid, number=None, tgid=None, name="syscall_entry_read", fields=READ, values=(3,), cpu=0):
+    def event(self, time, tid, number=None, tgid=None, name="syscall_entry_read", fields=READ, values=(3,), cpu=0,
+              kernel=0):
         upper = NO_STACK | tgid << TID_BITS if number is None else number << TID_BITS
-        self.add(time, name, (0, 0, ""), upper | tid, fields, values, cpu=cpu)
+        self.add(time, name, (0, 0, ""), upper | tid, fields, values, cpu=cpu, kernel=kernel)
+
+
+class KernelTrace(Trace):
+    """With kernel stacks by id, too."""
+
+    def __init__(self, **rest):
+        ctf.Trace.__init__(self, contexts=("kunwind_stack", "kunwind_kernel_stack"), **rest)
+
+    def define_kernel(self, time, number, stack, cpu=0, base=0, shared=0):
+        number += cpu << ID_BITS
+        self.add(time, "kunwind_kernel_callstack", None, 0, KERNEL,
+                 (number, base and base - number, shared, stack), cpu=cpu)
 
 
 def shown(path, *options):
@@ -53,20 +68,20 @@ def shown(path, *options):
         words = line.split("\t")
         if words[0] == "event":
             events.append([words[3], words[4], words[5], words[6], [], None])
-        elif words[0] == "frame":
+        elif words[0] in ("kernel", "frame"):
             events[-1][4].append(int(words[3], 16))
         elif words[0] == "end":
             events[-1][5] = words[2]
     return [tuple(event) for event in events]
 
 
-def filtered(path):
-    """Stacks that babeltrace2's filter adds to events that have a kunwind_stack."""
+def filtered(path, stack="user", events="kunwind_stack = "):
+    """Stacks that babeltrace2's filter adds to events that have a kunwind_stack, or to others."""
     plugin = os.path.join(TOOLS, "babeltrace2/build")
     out = run("babeltrace2", "--plugin-path", plugin, path, "-c", "filter.kunwind.symbolize")
     return [[int(word.split(",")[0], 16) for word in
-             line.partition("callstack_user_frames = [")[2].split("{ address = 0x")[1:]]
-            for line in out.splitlines() if "kunwind_stack = " in line]
+             line.partition("callstack_%s_frames = [" % stack)[2].partition("callstack_")[0].split("{ address = 0x")[1:]]
+            for line in out.splitlines() if events in line]
 
 
 def written(trace, work, name):
@@ -170,6 +185,34 @@ def test_two_traces(work):
     same("filter: the same", sorted(filtered(directory)), sorted([ONE, [], TWO]))
 
 
+def test_kernel(work):
+    """Kernel stacks by id: of all threads of a processor, and none of them a user stack."""
+    trace = KernelTrace()
+    trace.event(10, 101, 7, kernel=9)           # both definitions follow
+    trace.define_kernel(11, 9, [UP + 1, UP + 2])
+    trace.define(12, 7, ONE)
+    trace.event(20, 102, tgid=100, kernel=9)    # another thread, without a user stack
+    trace.event(30, 101, 7, kernel=8)
+    trace.define_kernel(31, 8, [UP + 3], base=9, shared=1)
+    trace.event(40, 101, 7, kernel=0)
+    trace.event(50, 101, 7, kernel=7)           # a user stack is not a kernel stack
+    trace.event(60, 101, 9, kernel=(1 << ID_BITS) + 9)  # another processor's, lost; and the other way round
+    trace.event(70, 101, 7, kernel=5)           # its base is lost
+    trace.define_kernel(71, 5, [UP + 4], base=6, shared=1)
+    path = written(trace, work, "kernel")
+    stacks = [[UP + 1, UP + 2], [UP + 1, UP + 2], [UP + 3, UP + 2], [], [], [], []]
+    users = [ONE, [], ONE, ONE, ONE, [], ONE]
+    same("kernel stacks, then user stacks", [event[4] for event in shown(path)],
+         [one + other for one, other in zip(stacks, users)])
+    text = run(KUNWIND, "show", "--no-symbols", path)
+    same("show: each lost kernel stack is reported", text.count("the kernel stack is lost"), 3)
+    same("show: the ids are not printed as contexts", text.count("kunwind_kernel_stack"), 0)
+    same("show: without kernel stacks", [event[4] for event in shown(path, "--no-kernel")], users)
+    same("filter: kernel stacks", filtered(path, "kernel"), stacks)
+    same("filter: user stacks", filtered(path), users)
+    same("filter: the frames of kunwind_callstack itself", filtered(path, "user", "kunwind_callstack: "), [ONE])
+
+
 def main():
     with tempfile.TemporaryDirectory() as work:
         test_join(work)
@@ -177,6 +220,7 @@ def main():
         test_names(work)
         test_guess(work)
         test_two_traces(work)
+        test_kernel(work)
     tap.finish()
 
 

@@ -72,6 +72,9 @@ SAMPLE = [("tgid", "s32"), ("tid", "s32"), ("vtid", "s32"), ("comm", "string"), 
           ("_clock", "s32"), ("syscall", "s32"), ("reason", "s32"), ("stack", "u64"), ("base", "s32"),
           ("shared", "u16"), ("addresses", "u64s"), ("trust", "u8s"), ("callstack_kernel", "u64s")]
 
+# Contexts that are an id.
+IDS = ("kunwind_stack", "kunwind_kernel_stack")
+
 
 def declaration(kind, field):
     if kind not in LISTS:
@@ -102,8 +105,8 @@ class Trace:
         time: nanoseconds; thread: (pid, tid, comm), None: the event has no
         contexts; stack: addresses, innermost first, or for the context kunwind_stack its
         value; fields: (name, kind)..., those
-        of the first event with this name count; values: one for each field; kernel:
-        addresses of the kernel stack.
+        of the first event with this name count; values: one for each field; kernel: the
+        same of the kernel stack, for callstack_kernel or kunwind_kernel_stack.
         """
         stream = 0 if thread else 1
         number = self.classes.setdefault((name, stream), (len(self.classes), tuple(fields)))[0]
@@ -115,8 +118,8 @@ class Trace:
                 addresses = kernel if context == "callstack_kernel" else stack
                 addresses = [*addresses, (1 << 64) - 1] if addresses else []
                 out += struct.pack("<I%dQ" % len(addresses), len(addresses), *addresses)
-            elif context == "kunwind_stack":
-                out += struct.pack("<Q", stack)
+            elif context in IDS:
+                out += struct.pack("<Q", kernel or 0 if context == "kunwind_kernel_stack" else stack)
             elif context == "procname":
                 out += comm.encode("utf-8", "surrogateescape") + b"\0"
             else:
@@ -142,7 +145,7 @@ class Trace:
         os.makedirs(directory)
         kinds = {name: STACK % {"name": name} for name in ("callstack_user", "callstack_kernel")}
         kinds["procname"] = "string procname;"
-        kinds["kunwind_stack"] = DECIMAL + " kunwind_stack;"
+        kinds.update({name: "%s %s;" % (DECIMAL, name) for name in IDS})
         contexts = " ".join(kinds.get(c, "%s %s;" % (S32, c)) for c in self.contexts)
         text = METADATA % {"uuid": self.uuid, "host": self.host, "seconds": self.seconds,
                            "boot": 'uuid = "%s"; ' % self.boot if self.boot else ""}

@@ -58,7 +58,8 @@ bool session_consumer_ended(void) { return false; }
 bool session_probe(void) { return true; }
 bool session_is_remote(const char *to) { (void)to; return false; }
 bool session_context(struct session *s, int type) { (void)s, (void)type; return true; }
-bool session_stack_ids(struct session *s) { (void)s; return true; }
+bool session_has_stack_ids(void) { return true; }
+bool session_stack_ids(struct session *s, bool kernel) { (void)s, (void)kernel; return true; }
 bool session_may_trigger(const struct session *s, const char *name) { (void)s, (void)name; return true; }
 bool session_open_files(struct session *s) { (void)s; return true; }
 bool session_start(struct session *s) { (void)s; return true; }

@@ -18,6 +18,7 @@
 #include "trace/stack.h"
 
 const char *const stack_names[NR_STACKS] = { "callstack_user", "callstack_kernel" };
+static const char *const ids[NR_STACKS] = { KUNWIND_STACK_ID, KUNWIND_KERNEL_STACK_ID };
 static const char *const added[NR_STACKS] = { "callstack_user_frames", "callstack_kernel_frames" };
 
 /* The members of a frame's structure, in this order. */
@@ -54,8 +55,8 @@ unsigned int frames_wanted(const bt_field_class *common, const bt_field_class *s
 		if ((has_member(common, stack_names[stack]) ||
 		     has_member(specific, stack_names[stack]) ||
 		     has_member(payload, stack_names[stack]) ||
-		     (stack == STACK_USER && (kunwind_payload_is_whole(payload) ||
-					      has_member(common, KUNWIND_STACK_ID)))) &&
+		     has_member(common, ids[stack]) ||
+		     (stack == STACK_USER && kunwind_payload_is_whole(payload))) &&
 		    !has_member(payload, added[stack]))
 			wanted |= 1u << stack;
 	}

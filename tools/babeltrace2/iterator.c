@@ -115,7 +115,7 @@ static bool learn(struct iterator *it, const bt_message *message)
 	if (bt_message_get_type(message) != BT_MESSAGE_TYPE_EVENT)
 		return true;
 	event = bt_message_event_borrow_event_const(message);
-	if (!kunwind_event_is_whole(event))
+	if (!kunwind_event_defines(event))
 		return (it->learned && it->state == PASSING) ||
 		       kunwind_histories_learn(it->histories, event, kunwind_event_time(message));
 	trace = kunwind_histories_of(it->histories, event);
@@ -134,16 +134,18 @@ static size_t read_stack(struct iterator *it, const bt_event *event, struct kunw
 	const void *trace;
 	size_t nr;
 
-	if (stack != STACK_USER || (!is_whole && !head->by_id))
+	if (stack == STACK_USER ? !is_whole && !head->by_id : !head->kernel_stack)
 		return kunwind_stack_read(event, stack_names[stack], it->address);
 	trace = kunwind_histories_of(it->histories, event);
-	if (is_whole)
+	if (stack == STACK_KERNEL)
+		whole = kunwind_wholes_of_id(it->wholes, trace, head->kernel_stack, -1);
+	else if (is_whole)
 		whole = kunwind_wholes_find(it->wholes, trace, event);
 	else if (head->stack)
 		whole = kunwind_wholes_of_id(it->wholes, trace, head->stack, head->tid);
 	if (!whole)
 		return 0;
-	if (!is_whole)
+	if (!is_whole && stack == STACK_USER)
 		head->pid = whole->tgid;
 	nr = is_whole ? whole->nr : kunwind_whole_before_guess(whole);
 	memcpy(it->address, whole->address, nr * sizeof(*whole->address));

@@ -161,7 +161,8 @@ BT_PLUGIN_FILTER_COMPONENT_CLASS(symbolize, filter_iterator_next);
 BT_PLUGIN_FILTER_COMPONENT_CLASS_DESCRIPTION(symbolize,
 	"Name the functions of the call stacks in events");
 BT_PLUGIN_FILTER_COMPONENT_CLASS_HELP(symbolize,
-	"Adds to each event with a context callstack_user or callstack_kernel a field\n"
+	"Adds to each event with a context callstack_user or callstack_kernel, or with the\n"
+	"id of a stack, a field\n"
 	"callstack_user_frames or callstack_kernel_frames to its payload: an array of the\n"
 	"functions on the stack, innermost first. A function that is inlined comes\n"
 	"before the one that it is part of, with the same address.\n"

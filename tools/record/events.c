@@ -114,10 +114,12 @@ static bool add_contexts(struct record *record, bool ids)
 		for (i = 0; ok && i < sizeof(whole) / sizeof(whole[0]); i++)
 			ok = session_context(session, whole[i]);
 	} else {
-		ok = session_stack_ids(session) &&
+		ok = session_stack_ids(session, false) &&
+		     (!record->kernel || session_stack_ids(session, true)) &&
 		     (record->filter || session_context(session, LTTNG_EVENT_CONTEXT_PROCNAME));
 	}
-	return ok && (!record->kernel || session_context(session, LTTNG_EVENT_CONTEXT_CALLSTACK_KERNEL));
+	return ok && (!record->kernel || ids ||
+		      session_context(session, LTTNG_EVENT_CONTEXT_CALLSTACK_KERNEL));
 }
 
 /*
@@ -135,8 +137,8 @@ static void set_sizes(const struct record *record, bool ids, struct session_buff
 	};
 	if (!flight || !ids)
 		return;
-	buffers->events = record->buffer / (record->kernel ? 2 : 4);
-	buffers->stacks = record->buffer / (record->kernel ? 2 : 1);
+	buffers->events = record->buffer / 4;
+	buffers->stacks = record->buffer;
 }
 
 bool record_set_up(struct record *record)
@@ -158,7 +160,8 @@ bool record_set_up(struct record *record)
 	 * Ids need the events that define them, and a reader that can read ahead: a definition
 	 * comes after the event that needs it.
 	 */
-	ids = probe && !record->context && !session_is_remote(record->dir.path);
+	ids = probe && record->nr_events && !record->context && !session_is_remote(record->dir.path) &&
+	      session_has_stack_ids();
 	set_sizes(record, ids, &buffers);
 	if (!session_create(session, record->dir.path, &buffers, record->flight.on))
 		return false;
@@ -172,6 +175,8 @@ bool record_set_up(struct record *record)
 		if (!session_event(session, own[c], NULL))
 			return false;
 	}
+	if (ids && record->kernel && !session_event(session, KUNWIND_KERNEL_STACK_EVENT, NULL))
+		return false;
 	/* COMMAND runs only when tracing has started */
 	if (probe && record->nr_events && (record->all || record->pids.nr) && !record_blocked(record))
 		return false;

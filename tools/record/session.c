@@ -30,7 +30,7 @@
 #include "watchdog.h"
 
 #define CHANNEL		"events"
-#define STACKS_CHANNEL	"stacks"	/* of a flight recorder, for kunwind_callstack */
+#define STACKS_CHANNEL	"stacks"	/* of a flight recorder, for the definitions of stacks */
 #define NR_BUFFERS	4
 #define STACK_ID_PMU	"/sys/bus/event_source/devices/kunwind/type"
 #define LIVE_TIMER_US	1000000		/* how often data is sent to the relay daemon */
@@ -277,15 +277,23 @@ static bool pmu_type(uint32_t *type)
 		fclose(file);
 	if (!ok)
 		kunwind_tool_error("the module gives events no ids of stacks (no " STACK_ID_PMU
-				   "): record whole stacks with --context");
+				   "): whole stacks are recorded, as with --context");
 	return ok;
 }
 
-bool session_stack_ids(struct session *session)
+bool session_has_stack_ids(void)
+{
+	uint32_t type;
+
+	return pmu_type(&type);
+}
+
+bool session_stack_ids(struct session *session, bool kernel)
 {
 	struct lttng_event_context context = { .ctx = LTTNG_EVENT_CONTEXT_PERF_CPU_COUNTER };
 
-	strcpy(context.u.perf_counter.name, KUNWIND_STACK_ID);
+	context.u.perf_counter.config = kernel ? KUNWIND_PMU_KERNEL : KUNWIND_PMU_USER;
+	strcpy(context.u.perf_counter.name, kernel ? KUNWIND_KERNEL_STACK_ID : KUNWIND_STACK_ID);
 	return pmu_type(&context.u.perf_counter.type) && ask("add a context") &&
 	       check("context of stacks' ids", lttng_add_context(session->handle, &context, NULL, CHANNEL));
 }
@@ -303,10 +311,12 @@ static bool listed(const struct lttng_event *events, int nr, const char *pattern
 
 static const char *channel_of(const struct session *session, const char *name)
 {
-	static const char *const own[] = { KUNWIND_OWN_EVENTS, KUNWIND_BLOCKED_EVENT, STATE_DUMP_EVENTS };
+	static const char *const own[] = { KUNWIND_OWN_EVENTS, KUNWIND_KERNEL_STACK_EVENT,
+		KUNWIND_BLOCKED_EVENT, STATE_DUMP_EVENTS };
 	size_t i;
 
-	if (session->flight && !strcmp(name, "kunwind_callstack"))
+	if (session->flight &&
+	    (!strcmp(name, "kunwind_callstack") || !strcmp(name, KUNWIND_KERNEL_STACK_EVENT)))
 		return STACKS_CHANNEL;
 	for (i = 0; i < sizeof(own) / sizeof(own[0]); i++)
 		if (!strcmp(name, own[i]))

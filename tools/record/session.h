@@ -68,8 +68,17 @@ bool session_is_remote(const char *to);
 /* Adds a context (enum lttng_event_context_type) to all events. */
 bool session_context(struct session *session, int type);
 
-/* Adds the context with the id of the user stack (own_events.h). Returns false after a message. */
-bool session_stack_ids(struct session *session);
+/*
+ * Returns whether the module gives events ids of stacks, after a message if it does not:
+ * kernels without counters of perf, and old modules.
+ */
+bool session_has_stack_ids(void);
+
+/*
+ * Adds the context with the id of the user stack, or of the kernel stack (own_events.h).
+ * Returns false after a message.
+ */
+bool session_stack_ids(struct session *session, bool kernel);
 
 /**
  * session_event() - enable events by name

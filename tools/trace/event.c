@@ -151,7 +151,9 @@ static void read_stack_id(struct kunwind_head *head, const bt_event *event)
 	int64_t value;
 	uint64_t upper;
 
-	head->stack = 0;
+	head->stack = head->kernel_stack = 0;
+	if (kunwind_field_integer(kunwind_event_context(event, KUNWIND_KERNEL_STACK_ID), &value))
+		head->kernel_stack = (uint64_t)value;
 	head->by_id = kunwind_field_integer(kunwind_event_context(event, KUNWIND_STACK_ID), &value);
 	if (!head->by_id)
 		return;

@@ -88,11 +88,12 @@ static int count(const bt_event *event, int64_t time, void *data)
 	tell_progress(reading);
 	if (!learn_threads(reading, event))
 		return out_of_memory();
-	if (kunwind_event_is_whole(event)) {
+	if (kunwind_event_defines(event)) {
 		trace = trace_of(reading, event, &history);
 		if (!trace || !kunwind_wholes_learn(reading->wholes, trace, event) ||
-		    !kunwind_wholes_note(reading->wholes, trace, event,
-					 kunwind_wholes_find(reading->wholes, trace, event)))
+		    (kunwind_event_is_whole(event) &&
+		     !kunwind_wholes_note(reading->wholes, trace, event,
+					  kunwind_wholes_find(reading->wholes, trace, event))))
 			return out_of_memory();
 	}
 	return reading->fn(event, time, reading->data);
@@ -282,13 +283,30 @@ static void compare(struct kunwind_reading *reading, struct kunwind_event_stack 
 	take(reading, stack, whole, nr);
 }
 
+/* Reads the addresses of the kernel stack, which may be that of an id. Returns how many. */
+static size_t kernel_addresses(struct kunwind_reading *reading, const void *trace,
+			       const bt_event *event, const struct kunwind_head *head,
+			       struct kunwind_event_stack *stack)
+{
+	const struct kunwind_whole *whole;
+
+	if (!head->kernel_stack)
+		return kunwind_stack_read(event, "callstack_kernel", reading->kernel_address);
+	whole = kunwind_wholes_of_id(reading->wholes, trace, head->kernel_stack, -1);
+	stack->kernel_lost = !whole;
+	if (!whole)
+		return 0;
+	memcpy(reading->kernel_address, whole->address, whole->nr * sizeof(*whole->address));
+	return whole->nr;
+}
+
 /* Reads and names the kernel stack. False: out of memory. */
-static bool read_kernel(struct kunwind_reading *reading, const bt_event *event,
-			struct kunwind_event_stack *stack)
+static bool read_kernel(struct kunwind_reading *reading, const void *trace, const bt_event *event,
+			const struct kunwind_head *head, struct kunwind_event_stack *stack)
 {
 	size_t i, nr, skipped;
 
-	nr = kunwind_stack_read(event, "callstack_kernel", reading->kernel_address);
+	nr = kernel_addresses(reading, trace, event, head, stack);
 	for (i = 0; !reading->kernels && i < nr; i++)
 		reading->kernel_frame[i] = (struct kunwind_frame){
 			.address = reading->kernel_address[i] };
@@ -319,7 +337,7 @@ bool kunwind_reading_stack(struct kunwind_reading *reading, const bt_event *even
 	size_t i;
 
 	*stack = (struct kunwind_event_stack){ .pid = -1, .reason = -1, .frame = reading->frame };
-	if (!trace || (!reading->no_kernel && !read_kernel(reading, event, stack)))
+	if (!trace || (!reading->no_kernel && !read_kernel(reading, trace, event, head, stack)))
 		return false;
 	if (is_whole) {
 		whole = kunwind_wholes_find(reading->wholes, trace, event);

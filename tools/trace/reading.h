@@ -89,7 +89,8 @@ struct kunwind_event_stack {
 	 * end: the outermost function, by its object's file, is an entry point.
 	 */
 	bool complete;
-	bool lost;		/* the event had a stack, by an id that the trace does not define */
+	/* the event had a user stack, or a kernel stack, by an id that the trace does not define */
+	bool lost, kernel_lost;
 };
 
 /*

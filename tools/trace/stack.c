@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "event.h"
+#include "own_events.h"
 #include "stack.h"
 
 static const bt_field_class *member(const bt_field_class *structure, const char *name)
@@ -27,6 +28,12 @@ bool kunwind_event_is_whole(const bt_event *event)
 	const bt_field *payload = bt_event_borrow_payload_field_const(event);
 
 	return payload && kunwind_payload_is_whole(bt_field_borrow_class_const(payload));
+}
+
+bool kunwind_event_defines(const bt_event *event)
+{
+	return kunwind_event_is_whole(event) ||
+	       !strcmp(kunwind_event_name(event), KUNWIND_KERNEL_STACK_EVENT);
 }
 
 /* Returns the stack's field: of the payload, else a context. */

@@ -22,6 +22,9 @@
 bool kunwind_event_is_whole(const bt_event *event);
 bool kunwind_payload_is_whole(const bt_field_class *payload);
 
+/* Returns whether the event, kunwind_callstack or kunwind_kernel_callstack, may define an id. */
+bool kunwind_event_defines(const bt_event *event);
+
 /*
  * Reads the addresses in the payload's field @name ("callstack_user" or
  * "callstack_kernel"), or else in the context of this name, innermost first,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * whole.c - the stacks of kunwind_callstack in traces: by id, and the latest of
- * each thread
+ * each thread; and the kernel stacks of kunwind_kernel_callstack, by id
  *
  * Only some events of a stack hold its addresses; the others have only its id.
  * An event with addresses may lack the outer frames, which are those of another
@@ -170,6 +170,7 @@ static void read_owner(struct kunwind_whole *whole, const bt_event *event)
 {
 	const char *comm = kunwind_field_string(kunwind_event_field(event, "comm"));
 
+	/* a kernel stack has no owner: it may be that of several threads */
 	whole->tgid = whole->tid = -1;
 	kunwind_field_integer(kunwind_event_field(event, "tid"), &whole->tid);
 	kunwind_field_integer(kunwind_event_field(event, "tgid"), &whole->tgid);
@@ -178,6 +179,7 @@ static void read_owner(struct kunwind_whole *whole, const bt_event *event)
 
 bool kunwind_wholes_learn(struct kunwind_wholes *wholes, const void *trace, const bt_event *event)
 {
+	const bool user = kunwind_event_is_whole(event);
 	struct node key = { .trace = trace, .kind = ID };
 	const struct kunwind_whole *old;
 	struct kunwind_whole *whole;
@@ -185,11 +187,13 @@ bool kunwind_wholes_learn(struct kunwind_wholes *wholes, const void *trace, cons
 	int reason;
 	bool ok;
 
-	if (!kunwind_event_is_whole(event))
+	if (!kunwind_event_defines(event))
 		return true;
-	nr = kunwind_stack_read(event, "callstack_user", wholes->address);
-	if (!nr || !kunwind_stack_trust(event, wholes->trust, nr))
+	nr = kunwind_stack_read(event, "addresses", wholes->address);
+	if (!nr || (user && !kunwind_stack_trust(event, wholes->trust, nr)))
 		return true;
+	if (!user)
+		memset(wholes->trust, KUNWIND_TRUST_CFI, nr);
 	id_of(event, &key.id);
 	nr = add_shared(wholes, &key, event, nr);
 	if (!nr)
@@ -210,7 +214,7 @@ bool kunwind_wholes_learn(struct kunwind_wholes *wholes, const void *trace, cons
 	memcpy(whole->address, wholes->address, nr * sizeof(*whole->address));
 	memcpy(whole->trust, wholes->trust, nr);
 	read_owner(whole, event);
-	wholes->known = true;
+	wholes->known |= user;
 	ok = set(wholes, &key, whole);
 	drop(whole);
 	return ok;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * whole.h - the stacks of kunwind_callstack in traces: by id, and the latest of
- * each thread
+ * each thread; and the kernel stacks of kunwind_kernel_callstack, by id
  */
 #ifndef KUNWIND_TRACE_WHOLE_H
 #define KUNWIND_TRACE_WHOLE_H
@@ -30,9 +30,9 @@ struct kunwind_wholes *kunwind_wholes_new(void);		/* NULL: out of memory */
 void kunwind_wholes_free(struct kunwind_wholes *wholes);
 
 /*
- * Keeps the stack if the event is a kunwind_callstack that has addresses,
- * except if it has a base that is not kept. @trace: identifies the event's
- * trace, because two traces may have equal ids. Memory: 9 bytes for each frame
+ * Keeps the stack if kunwind_event_defines() and the event has addresses, except if it
+ * has a base that is not kept. @trace: identifies the event's trace, because two traces
+ * may have equal ids. Memory: 9 bytes for each frame
  * of the latest stack of each id and thread. False: out of memory.
  */
 bool kunwind_wholes_learn(struct kunwind_wholes *wholes, const void *trace, const bt_event *event);
@@ -44,7 +44,10 @@ bool kunwind_wholes_learn(struct kunwind_wholes *wholes, const void *trace, cons
 struct kunwind_whole *kunwind_wholes_find(struct kunwind_wholes *wholes, const void *trace,
 						const bt_event *event);
 
-/* The same by an id; NULL also if the stack is that of another thread than @tid. */
+/*
+ * The same by an id; NULL also if the stack is that of another thread than @tid; -1: it is
+ * a kernel stack.
+ */
 struct kunwind_whole *kunwind_wholes_of_id(struct kunwind_wholes *wholes, const void *trace,
 					   uint64_t id, int64_t tid);
 

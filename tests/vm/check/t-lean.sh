@@ -61,18 +61,22 @@ pgrep -x lttng-sessiond >/dev/null || lttng-sessiond --daemonize >/dev/null
 # ------------------------------------------------ equal to the context
 recorders=
 start 20
-record whole --context
-record ids
+record whole --context --kernel
+record ids --kernel
 run_to_end
 compare whole ids >same; status=$?
 diag "$(cat same)"
-is $status 0 "each event has the same stack, thread and process by its id as by LTTng's context"
+is $status 0 "each event has the same stacks, thread and process by their ids as by LTTng's contexts"
+check "the comparison has more than 1,000 events with kernel stacks" test "$(awk '$1 == "equal" { print $3 }' same)" -gt 1000
 check "the comparison has more than 1,000 events with stacks" test "$(awk '$1 == "equal" { print $2 }' same)" -gt 1000
 is "$(cat err)" "" "no message of the recorders"
 check "a trace with ids has less than half the size" test "$(du -sb ids/kernel/events_* | awk '{ n += $1 } END { print n }')" -lt \
 	"$(du -sb whole/kernel/events_* | awk '{ n += $1 / 2 } END { print int(n) }')"
 babeltrace2 ids >text
-is "$(grep -c 'callstack_user = ' text)" 0 "no event holds a whole stack"
+is "$(grep -Ec 'callstack_(user|kernel) = ' text)" 0 "no event holds a whole stack"
+is "$(kunwind show ids | grep -c 'stack is lost')" 0 "no stack is lost"
+babeltrace2 ids -c filter.kunwind.symbolize >text 2>&1
+check "babeltrace2's filter names kernel functions of ids" grep -q 'callstack_kernel_frames = .*function = "do_syscall_64"' text
 
 # ------------------------------------------------ one program's definitions, two sessions
 recorders=
@@ -87,14 +91,15 @@ diag "$(cat same)"
 is $status 0 "a recorder that begins later has all definitions in its own trace"
 
 # ------------------------------------------------ lost definitions
-kunwind record -q -e getppid,getuid -o cut -- ./entries -1
+kunwind record -q --kernel -e getppid,getuid -o cut -- ./entries -1
 is "$(kunwind show --no-symbols cut | grep -c 'stack is lost')" 0 "no stack is lost"
 rm cut/kernel/kunwind_* cut/kernel/index/kunwind_*
 kunwind show --no-symbols cut >text 2>/dev/null
-is "$(grep -c 'stack is lost' text) $(grep -c '#0' text)" "$(grep -c getppid text) 0" "without the definitions, each stack is reported as lost, and none is shown"
+is "$(grep -c '\[the stack is lost' text) $(grep -c 'kernel stack is lost' text) $(grep -c '#0' text)" \
+	"$(grep -c getppid text) $(grep -c getppid text) 0" "without the definitions, each stack is reported as lost, and none is shown"
 
 # ------------------------------------------------ a snapshot of a flight recorder
-kunwind record -q --flight --memory 8M -e syscalls -o flight -- sh -c "
+kunwind record -q --kernel --flight --memory 8M -e syscalls -o flight -- sh -c "
 	echo \$\$ >ready
 	while [ ! -e enough ]; do ./entries -1; done" 2>>err &
 flight=$!
@@ -122,4 +127,13 @@ echo -1 >/proc/sys/kernel/perf_event_paranoid
 check "only the administrator can open a counter of the PMU" sh -c '! su lean -c "perf stat -a -e kunwind/config=0/ true" 2>&1 | grep -q "^ *[0-9,]* *kunwind"'
 perf stat -a -e kunwind/config=0/ true >/dev/null 2>&1
 check "the module stays loadable and works after perf has read the counter" sh -c 'kunwind record -q -e getppid -o again -- ./entries -1'
+
+# ------------------------------------------------ a kernel without the PMU
+mount -t tmpfs none /sys/devices/kunwind
+kunwind record -e getppid -o none -- ./entries -1 >out 2>&1; status=$?
+umount /sys/devices/kunwind
+is $status 0 "without the PMU, kunwind record works"
+check "without the PMU, a message says what is recorded" grep -q 'whole stacks are recorded' out
+babeltrace2 none >text
+check "without the PMU, events hold whole stacks" test "$(grep -c 'callstack_user = \[ ' text)" -gt 0
 done_testing

@@ -4,10 +4,10 @@
 
 Both were recorded at the same time. Each thread of the program has the same events in
 both traces, and the first thread between its two calls of getpriority(). Compares name,
-process and stack of each. A stack by its id is that of the first event of the system
+process, user stack and kernel stack of each. A user stack by its id is that of the first event of the system
 call. While a thread ends, its stack is unmapped, so the stack that LTTng's context has in its
-last event is shorter. Prints what differs, then "equal N": events with equal stacks, and
-fails if any differs.
+last event is shorter. Prints what differs, then "equal N K": events with equal stacks, and those of them that have a
+kernel stack, and fails if any differs.
 """
 
 import subprocess
@@ -15,17 +15,20 @@ import sys
 
 
 def events(path):
-    """Events of each thread: {tid: [(name, pid, comm, addresses)]}."""
-    out = subprocess.run(["kunwind", "show", "--no-symbols", "--tsv", path], check=True,
+    """Events of each thread: {tid: [(name, pid, comm, addresses, kernel addresses)]}."""
+    # the tracer's own kernel frames, which differ, are left out by name
+    out = subprocess.run(["kunwind", "show", "--tsv", path], check=True,
                          stdout=subprocess.PIPE, text=True).stdout
     threads, last = {}, None
     for line in out.splitlines():
         words = line.split("\t")
         if words[0] == "event":
-            last = [words[3], words[5], words[4], []]
+            last = [words[3], words[5], words[4], [], []]
             threads.setdefault(words[6], []).append(last)
         elif words[0] == "frame":
             last[3].append(words[3])
+        elif words[0] == "kernel":
+            last[4].append(words[3])
     return threads
 
 
@@ -41,7 +44,7 @@ def ours(threads):
 
 def main():
     one, two = (ours(events(path)) for path in sys.argv[1:])
-    equal = bad = 0
+    equal = kernel = bad = 0
     if set(one) != set(two):
         print("threads differ:", sorted(set(one) ^ set(two)))
         bad += 1
@@ -54,13 +57,14 @@ def main():
                 right[3] = right[3][:len(left[3])]
             if left[:2] + left[3:] == right[:2] + right[3:]:
                 equal += bool(left[3])
+                kernel += bool(left[4])
                 continue
             bad += 1
             if bad < 10:
                 print("thread", tid, "event", number, *left[:3], "/", *right[:3])
-                print("  ", *left[3])
-                print("  ", *right[3])
-    print("equal", equal)
+                print("  ", *left[3], "/", *left[4])
+                print("  ", *right[3], "/", *right[4])
+    print("equal", equal, kernel)
     return bool(bad) or not equal
 
 
