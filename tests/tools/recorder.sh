@@ -161,7 +161,7 @@ int triggers_begin(struct triggers *triggers, const char *session, const char *f
 bool triggers_end(struct triggers *triggers) { (void)triggers; removed = true; return true; }
 END_C
 objects=()
-for name in main options events closing watchdog claim workload flight expression directory disk pids symbols usage; do objects+=("$tools/build/record-$name.o"); done
+for name in main options events closing watchdog claim workload flight expression directory disk owner pids symbols usage; do objects+=("$tools/build/record-$name.o"); done
 check "the test program compiles" cc -D_GNU_SOURCE -Wall -I "$tools/record" -I "$tools" -I "$tools/../libkunwind/include" \
 	-pthread -o "$work/recorder" "$work/recorder.c" "${objects[@]}" "$tools"/build/trace-{boot,packets}.o "$tools"/build/{dir,help_options,last,tool}.o -lz
 cd "$work" || exit 1

@@ -97,7 +97,8 @@ static int begin(void)
 
 	watchdog_wait(record.command ? record.command[0] : "the directory", "begin", WATCH_ANY);
 	if (record.command)
-		status = workload_prepare(&record.workload, record.command, &record.mask);
+		status = workload_prepare(&record.workload, record.command, &record.mask,
+					  &record.owner);
 	if (status)
 		return status;
 	if (!prepare_output() || !record_set_up(&record))
@@ -226,8 +227,10 @@ static int run(void)
 	else if (kernel_stacks && !record.flight.on && record.disk != DISK_REMOVED_ALL)
 		symbols_save(record.dir.lock, record.dir.path);
 	if (record.disk != DISK_REMOVED_ALL && record.dir.lock >= 0 &&
-	    (!record.flight.on || record.flight.taken + record.flight.others))
+	    (!record.flight.on || record.flight.taken + record.flight.others)) {
 		kunwind_last_set(record.dir.path);
+		owner_give(&record.owner, record.dir.lock, record.dir.path);
+	}
 	if (record.json)
 		record_close_json(&record, status);
 	else
@@ -304,6 +307,8 @@ int main(int argc, char **argv)
 	parsed = record_options(&record, argc, argv);
 	if (parsed)
 		return parsed > 0 ? kunwind_tool_finish(TOOL_OK) : TOOL_RUN_FAILED;
+	if (!owner_find(&record.owner, record.user))
+		return TOOL_RUN_FAILED;
 	err = kunwind_info(&info);
 	if (err) {
 		kunwind_tool_failure(NULL, err);

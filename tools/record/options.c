@@ -224,6 +224,9 @@ static int parse(struct record *record, int argc, char **argv)
 		case 'q':
 			record->quiet = true;
 			break;
+		case 'u':
+			record->user = optarg;
+			break;
 		default:
 			return -1;
 		}

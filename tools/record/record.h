@@ -30,6 +30,8 @@ struct record {
 	const char *output;
 	uint64_t buffer;
 	char **command;
+	const char *user;	/* of -u */
+	struct owner owner;
 	/* state */
 	struct directory dir;	/* its path may be the relay daemon's URL */
 	struct session session;

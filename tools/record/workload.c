@@ -38,7 +38,7 @@ struct news {
 	int executing;		/* errno of execvp() */
 };
 
-static void child(int channel, char **argv, const sigset_t *mask)
+static void child(int channel, char **argv, const sigset_t *mask, const struct owner *owner)
 {
 	struct news news = { 0 };
 	char isolated = !unshare(CLONE_NEWCGROUP), go;
@@ -49,7 +49,8 @@ static void child(int channel, char **argv, const sigset_t *mask)
 	news.registering = kunwind_register_self(KUNWIND_REGISTER_CHILDREN);
 	if (!news.registering) {
 		sigprocmask(SIG_SETMASK, mask, NULL);
-		execvp(argv[0], argv);
+		if (owner_become(owner))
+			execvp(argv[0], argv);
 		news.executing = errno;
 	}
 	n = write(channel, &news, sizeof(news));
@@ -123,7 +124,8 @@ static int not_run(const struct workload *workload)
 	return news.executing == ENOENT ? TOOL_RUN_NOT_FOUND : TOOL_RUN_CANNOT;
 }
 
-int workload_prepare(struct workload *workload, char **argv, const sigset_t *mask)
+int workload_prepare(struct workload *workload, char **argv, const sigset_t *mask,
+		     const struct owner *owner)
 {
 	int channel[2];
 	char isolated, go = 1;
@@ -136,7 +138,7 @@ int workload_prepare(struct workload *workload, char **argv, const sigset_t *mas
 	workload->pid = fork();
 	if (!workload->pid) {
 		close(channel[0]);
-		child(channel[1], argv, mask);
+		child(channel[1], argv, mask, owner);
 	}
 	close(channel[1]);
 	workload->channel = channel[0];

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "owner.h"
+
 struct workload {
 	pid_t pid;
 	int channel;			/* socket to the child; -1: none */
@@ -19,11 +21,12 @@ struct workload {
 
 /*
  * Forks a child that registers itself and executes @argv with the signal mask
- * @mask. Returns 0 when the child is stopped in execve(2), else the exit status
+ * @mask, as the user @owner. Returns 0 when the child is stopped in execve(2), else the exit status
  * to end with (125 to 127), after a message on stderr. Call workload_abandon()
  * in both cases.
  */
-int workload_prepare(struct workload *workload, char **argv, const sigset_t *mask);
+int workload_prepare(struct workload *workload, char **argv, const sigset_t *mask,
+		     const struct owner *owner);
 
 /* Lets the command run. */
 void workload_run(struct workload *workload);
