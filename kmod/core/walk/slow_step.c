@@ -248,8 +248,7 @@ static __always_inline struct kunwind_rule end_rule(const struct kunwind_walk *w
 
 /*
  * Most misses of the cache: a frame that has called, with a short rule of CFI whose CFA is
- * counted from a register. other_step() would find the same rule, in twice the time. False:
- * other_step() decides.
+ * counted from a register. kunwind_slow_step() would find the same rule, in twice the time.
  */
 static __always_inline bool find_common(struct kunwind_walk *walk, u64 addr, struct slow_step *slow)
 {
@@ -275,8 +274,8 @@ static __always_inline bool find_common(struct kunwind_walk *walk, u64 addr, str
 	return true;
 }
 
-static noinline enum slow_how kunwind_walk_attr
-other_step(struct kunwind_walk *walk, u64 addr, struct slow_step *slow)
+enum slow_how kunwind_walk_attr
+kunwind_slow_step(struct kunwind_walk *walk, u64 addr, struct slow_step *slow)
 {
 	const bool exact = addr == walk->regs.r[KUNWIND_RA];
 	const bool doubted = walk->regs.valid & KUNWIND_RSP_DOUBTED;
@@ -285,6 +284,10 @@ other_step(struct kunwind_walk *walk, u64 addr, struct slow_step *slow)
 	struct kunwind_rule rule;
 	bool end, trampoline, keep = true;
 
+	if (unlikely(!walk->mem.left)) {
+		slow->reason = KUNWIND_BUDGET_SPENT;
+		return SLOW_END;
+	}
 	rule = (struct kunwind_rule){ .kind = KUNWIND_RULE_NONE };
 	if (exact && kunwind_proof_after_syscall(walk->code) && !compares_result(walk, addr))
 		reason = rule_after_syscall(walk, addr, &rule, &table, &end, &keep);
@@ -363,16 +366,12 @@ other_step(struct kunwind_walk *walk, u64 addr, struct slow_step *slow)
 	return SLOW_RULE;
 }
 
-enum slow_how kunwind_walk_attr
-kunwind_slow_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow_step *slow)
+bool kunwind_walk_attr
+kunwind_common_step(struct kunwind_walk *walk, u64 addr, u64 id, struct slow_step *slow)
 {
 	/* Set here: at SLOW_END it would cost each cached frame two instructions to keep sp. */
 	walk->unread[0] = walk->regs.r[KUNWIND_RSP];
 	walk->mem.id = id;
 	slow->keep = true;
-	if (!kunwind_pay(&walk->mem, KUNWIND_COST_LOOKUP)) {
-		slow->reason = KUNWIND_BUDGET_SPENT;
-		return SLOW_END;
-	}
-	return find_common(walk, addr, slow) ? SLOW_RULE : other_step(walk, addr, slow);
+	return kunwind_pay(&walk->mem, KUNWIND_COST_LOOKUP) && find_common(walk, addr, slow);
 }

@@ -491,7 +491,8 @@ static __always_inline enum step miss_step(struct kunwind_walk *walk, struct wal
 	}
 	give_registers(walk, state);
 	kunwind_mem_end(&walk->mem);
-	switch (kunwind_slow_step(walk, state->addr, state->id, slow)) {
+	switch (kunwind_common_step(walk, state->addr, state->id, slow) ? SLOW_RULE :
+		kunwind_slow_step(walk, state->addr, slow)) {
 	case SLOW_RULE:
 		*after = slow->entry.after;
 		state->notable &= slow->keep;
