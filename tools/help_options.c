@@ -11,10 +11,18 @@
 #include <string.h>
 
 #include "help_options.h"
+#include "tool.h"
 
 const char *help_option_name;
 static struct option *table;
 static char *letters;
+static bool runs_command;	/* COMMAND's own statuses are not ours */
+
+static void no_memory(void)
+{
+	kunwind_tool_error("out of memory");
+	exit(runs_command ? TOOL_RUN_FAILED : TOOL_FAILED);
+}
 
 static int id_of(const char *name, const struct help_id *ids)
 {
@@ -45,7 +53,7 @@ static bool take_line(const char *line, struct option *option, const struct help
 	option->name = strndup(name, length);
 	option->has_arg = name[length] == ' ' && name[length + 1] != ' ' ? required_argument : no_argument;
 	if (!option->name)
-		return false;
+		no_memory();
 	if (option->val) {
 		end[0] = (char)option->val;
 		end[1] = option->has_arg ? ':' : '\0';
@@ -64,13 +72,14 @@ static void read_help(const char *help, const struct help_id *ids, const struct 
 	size_t nr = 0, lines = 1;
 	const char *line;
 
+	runs_command = strstr(help, "[--] COMMAND");
 	for (line = help; (line = strchr(line, '\n')); line++)
 		lines++;
 	table = calloc(lines + 1, sizeof(*table));
 	letters = calloc(2 * lines + 2, 1);
 	if (!table || !letters)
-		abort();
-	if (strstr(help, "[--] COMMAND"))
+		no_memory();
+	if (runs_command)
 		*letters = '+';		/* getopt(3): do not look for options behind other arguments */
 	for (line = help; line; line = strchr(line, '\n')) {
 		line += *line == '\n';

@@ -85,7 +85,7 @@ static char *given_pids(const struct kunwind_numbers *numbers)
 
 void kunwind_empty_print(const struct kunwind_empty *empty, const struct kunwind_options *options)
 {
-	const char *own = empty->own ? "; --all selects kunwind's own events, too" : "";
+	const char *own = empty->own ? "; --own selects kunwind's own events, too" : "";
 	char *names = list(&empty->names), *processes = list(&empty->processes);
 	char *events = join(options->events.pattern, options->events.nr, options->events.nr, ",");
 	char *pids = given_pids(&options->pids);

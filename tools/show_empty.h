@@ -19,7 +19,7 @@ struct kunwind_seen {
 
 struct kunwind_empty {
 	struct kunwind_seen names, processes;
-	bool own;	/* the options select kunwind's own events, except for --all */
+	bool own;	/* the options select kunwind's own events, except for --own */
 	bool filtered;	/* there are events of other threads or times */
 };
 

@@ -157,7 +157,7 @@ def test_report(trace, program):
             (("--pid", "77", "--json"), "no event of process 77: the trace has processes 100, 200, 0, 300"),
             (("--event", "kunwind_map"), 'no event matches "kunwind_map": the trace has syscall_exit_close, '
              "syscall_entry_read, sched_switch, syscall_exit_read, syscall_entry_futex, ...; "
-             "--all selects kunwind's own events, too")):
+             "--own selects kunwind's own events, too")):
         nothing = run("show", *arguments, trace, status=1)
         same("show %s: no event matches: status 1, and a message with what the trace has" % " ".join(arguments),
              (nothing.stdout, nothing.stderr.splitlines()[:1]), ("", ["kunwind show: " + message]))

@@ -15,7 +15,7 @@ from tap import check, finish, same
 HERE = os.path.dirname(os.path.abspath(__file__))
 # One meaning for each letter. "-n": how many lines or events are printed.
 LETTERS = {"a": {"all"}, "b": {"by"}, "c": {"children"}, "e": {"event"}, "F": {"frequency"}, "h": {"help"},
-           "i": {"inlined"}, "j": {"json"}, "k": {"kernel"}, "l": {"lines"}, "m": {"maps"}, "n": {"top", "limit"},
+           "i": {"inlined"}, "j": {"json"}, "k": {"kernel"}, "l": {"lines"}, "m": {"maps"}, "n": {"top", "limit", "frames"},
            "o": {"output"}, "p": {"pid"}, "q": {"quiet"}, "s": {"sort"}, "t": {"tsv"}, "u": {"user"},
            "w": {"weight"}}
 
@@ -121,7 +121,7 @@ def test_pager(trace, missing):
 
 def main():
     commands = re.findall(r"^  ([a-z][a-z-]*) ", run("--help").stdout, re.M)
-    same("--help lists the commands", len(commands), 17)
+    same("--help lists the commands", len(commands), 18)
     test_options(commands)
     with tempfile.TemporaryDirectory() as work:
         trace = ctf.Trace()

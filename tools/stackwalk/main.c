@@ -27,7 +27,7 @@ static const char usage[] =
 	"  -n, --frames N       at most the N innermost frames of each thread\n"
 	"      --no-lines       no source lines and no inlined functions\n"
 	"      --guess          go on by guesses where nothing is known; they are marked\n"
-	"  -e, --object FILE    FILE is the module that has its build-id; may be repeated\n"
+	"      --object FILE    FILE is the module that has its build-id; may be repeated\n"
 	"      --debug-dir DIR  objects and debug files below DIR, too; may be repeated\n"
 	"      --sysroot DIR    the same, and none of this host's own files: for a dump of\n"
 	"                       a container or of another machine\n"
@@ -73,7 +73,7 @@ static bool take_frames(struct stackwalk *stackwalk, const char *text)
 /* Returns the index of the first argument; 0: help was printed; -1: wrong usage, after a message. */
 static int parse(struct stackwalk *stackwalk, int argc, char **argv)
 {
-	enum { DEBUG_DIR = 256, SYSROOT, NO_LOCAL, NO_LINES, GUESS };
+	enum { DEBUG_DIR = 256, SYSROOT, NO_LOCAL, NO_LINES, GUESS, OBJECT };
 	static const struct option options[] = {
 		{ "all", no_argument, NULL, 'a' },
 		{ "debug-dir", required_argument, NULL, DEBUG_DIR },
@@ -83,14 +83,14 @@ static int parse(struct stackwalk *stackwalk, int argc, char **argv)
 		{ "json", no_argument, NULL, 'j' },
 		{ "no-lines", no_argument, NULL, NO_LINES },
 		{ "no-local", no_argument, NULL, NO_LOCAL },
-		{ "object", required_argument, NULL, 'e' },
+		{ "object", required_argument, NULL, OBJECT },
 		{ "sysroot", required_argument, NULL, SYSROOT },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct kunwind_symbolizer_options *symbols = &stackwalk->options.symbols;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "ae:hjn:", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "ahjn:", options, NULL)) != -1) {
 		switch (c) {
 		case 'h':
 			fputs(usage, stdout);
@@ -105,7 +105,7 @@ static int parse(struct stackwalk *stackwalk, int argc, char **argv)
 			if (!take_frames(stackwalk, optarg))
 				return -1;
 			break;
-		case 'e':
+		case OBJECT:
 			if (!add(stackwalk->files, &stackwalk->nr_files, optarg))
 				return -1;
 			break;
