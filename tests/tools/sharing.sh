@@ -469,7 +469,7 @@ int main(int argc, char **argv)
 END_C
 mkdir "$work/dir"
 check "snapshot: the test program compiles" cc -D_GNU_SOURCE -DNR_NAMES=4 -Wall -I $tools/record -I $tools -I ../../libkunwind/include \
-	-o "$work/snapshot" "$work/snapshot.c" $tools/build/record-session_name.o $tools/build/{dir,tool}.o -llttng-ctl
+	-o "$work/snapshot" "$work/snapshot.c" $tools/build/record-session_name.o $tools/build/{dir,help_options,tool}.o -llttng-ctl
 (cd "$work/dir" && timeout 60 ../snapshot "$work/dir") >"$work/tap"
 is "$?" 0 "snapshot: the test program ends"
 tap_from "$work/tap" "snapshot: "
