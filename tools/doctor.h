@@ -41,7 +41,4 @@ const char *doctor_file(const char *path, char *text, size_t size);
 bool doctor_command(char *text, size_t size, const char *command, ...)
 	__attribute__((__sentinel__));
 
-/* Sets @path to the file that PATH has for @command; returns it, or NULL. */
-const char *doctor_which(const char *command, char *path, size_t size);
-
 #endif /* KUNWIND_DOCTOR_H */

@@ -55,7 +55,7 @@ static void check_tools(void)
 	if (!have_front)
 		doctor_line(DOCTOR_FAIL, "lttng --callstack", "the front end is not installed",
 			    "sudo make install");
-	else if (!doctor_which("lttng", first, sizeof(first)))
+	else if (!kunwind_tool_which("lttng", first, sizeof(first)))
 		doctor_line(DOCTOR_FAIL, "lttng --callstack", "PATH does not have the front end",
 			    "put %.*s into PATH", (int)(strrchr(front, '/') - front), front);
 	else if (!same_file(first, front))
@@ -66,7 +66,7 @@ static void check_tools(void)
 		snprintf(found, sizeof(found), "front end %s", first);
 		doctor_line(DOCTOR_OK, "lttng --callstack", found, NULL);
 	}
-	if (doctor_which("babeltrace2", first, sizeof(first)))
+	if (kunwind_tool_which("babeltrace2", first, sizeof(first)))
 		doctor_line(DOCTOR_OK, "babeltrace2", first, NULL);
 	else
 		doctor_line(DOCTOR_FAIL, "babeltrace2", "not installed", "sudo apt install babeltrace2");

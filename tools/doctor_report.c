@@ -6,7 +6,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -83,28 +82,13 @@ const char *doctor_file(const char *path, char *text, size_t size)
 	return text;
 }
 
-const char *doctor_which(const char *command, char *path, size_t size)
-{
-	const char *at = getenv("PATH");
-	struct stat st;
-	size_t len;
-
-	for (; at && *at; at += len + (at[len] == ':')) {
-		len = strcspn(at, ":");
-		snprintf(path, size, "%.*s/%s", len ? (int)len : 1, len ? at : ".", command);
-		if (!access(path, X_OK) && !stat(path, &st) && S_ISREG(st.st_mode))
-			return path;
-	}
-	return NULL;
-}
-
 /* modinfo is in sbin, which is not in the PATH of ordinary users. */
 static const char *which_tool(const char *command, char *path, size_t size)
 {
 	static const char *const dir[] = { "/usr/sbin", "/sbin" };
 	size_t i;
 
-	if (doctor_which(command, path, size))
+	if (kunwind_tool_which(command, path, size))
 		return path;
 	for (i = 0; i < 2; i++) {
 		snprintf(path, size, "%s/%s", dir[i], command);

@@ -9,6 +9,7 @@
  * This process waits for the pager and for the command, because a shell would take back the
  * terminal if it ended first. Ctrl-C ends the command; the pager shows what there is.
  */
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -19,33 +20,18 @@
 #include "pager.h"
 #include "tool.h"
 
-static bool is_installed(const char *program)
-{
-	const char *path = getenv("PATH");
-	char *list = strdup(path ? path : ""), *rest = list, *dir, *file;
-	bool found = false;
-
-	while (!found && rest && (dir = strsep(&rest, ":"))) {
-		if (asprintf(&file, "%s/%s", dir, program) < 0)
-			break;
-		found = *dir == '/' && !access(file, X_OK);
-		free(file);
-	}
-	free(list);
-	return found;
-}
-
 /* Returns the shell command of the pager; NULL: none. */
 static const char *pager_command(void)
 {
 	const char *term = getenv("TERM"), *pager = getenv("KUNWIND_PAGER");
+	char path[PATH_MAX];
 
 	if (!isatty(STDOUT_FILENO) || !term || !strcmp(term, "dumb"))
 		return NULL;
 	if (!pager)
 		pager = getenv("PAGER");
 	if (!pager)
-		pager = is_installed("less") ? "less" : "";
+		pager = kunwind_tool_which("less", path, sizeof(path)) ? "less" : "";
 	return *pager && strcmp(pager, "cat") ? pager : NULL;
 }
 

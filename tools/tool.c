@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <kunwind.h>
 
@@ -299,4 +300,26 @@ bool kunwind_tool_helper(const char *program, char *path, size_t size)
 			return true;
 	}
 	return false;
+}
+
+const char *kunwind_tool_base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+const char *kunwind_tool_which(const char *command, char *path, size_t size)
+{
+	const char *at = getenv("PATH");
+	struct stat st;
+	size_t len;
+
+	for (; at && *at; at += len + (at[len] == ':')) {
+		len = strcspn(at, ":");
+		snprintf(path, size, "%.*s/%s", len ? (int)len : 1, len ? at : ".", command);
+		if (!access(path, X_OK) && !stat(path, &st) && S_ISREG(st.st_mode))
+			return path;
+	}
+	return NULL;
 }

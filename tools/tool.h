@@ -132,4 +132,10 @@ struct kunwind_colours {
 };
 struct kunwind_colours kunwind_tool_colours(FILE *stream);
 
+/* Returns the last part of a path; all of it if that is empty. */
+const char *kunwind_tool_base_name(const char *path);
+
+/* Sets @path to the file that PATH has for @command; returns it, or NULL. */
+const char *kunwind_tool_which(const char *command, char *path, size_t size);
+
 #endif /* KUNWIND_TOOL_H */

@@ -243,13 +243,6 @@ uint32_t calls_innermost(const struct calls *calls, uint32_t node)
 	       calls_frame(calls, parent)->kind == FRAME_FUNCTION ? parent : node;
 }
 
-const char *calls_base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 uint32_t calls_object_number(struct calls_objects *objects, const struct calls_frame *frame)
 {
 	uint32_t i, nr;

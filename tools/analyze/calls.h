@@ -109,9 +109,6 @@ static inline const char *calls_object(const struct calls *calls, uint32_t node)
  */
 uint32_t calls_innermost(const struct calls *calls, uint32_t node);
 
-/* Returns the last part of an object's path. */
-const char *calls_base_name(const char *path);
-
 /* The objects of frames, by path and build-id. Starts as all zeros. */
 struct calls_objects {
 	struct calls_object {

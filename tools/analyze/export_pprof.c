@@ -23,6 +23,7 @@
 #include "analyze.h"
 #include "protobuf.h"
 #include "threads.h"
+#include "tool.h"
 
 enum profile {
 	PROFILE_SAMPLE_TYPE = 1, PROFILE_SAMPLE = 2, PROFILE_MAPPING = 3, PROFILE_LOCATION = 4,
@@ -373,7 +374,7 @@ static void put_objects(struct pprof_state *state)
 static bool is_of_program(const struct calls *calls, const struct calls_frame *frame, const char *comm)
 {
 	enum { MOST_COMM = 15 };
-	const char *name = calls_base_name(calls->string[frame->object]);
+	const char *name = kunwind_tool_base_name(calls->string[frame->object]);
 
 	return frame->kind == FRAME_FUNCTION && frame->object && !frame->kernel &&
 	       (!strcmp(calls->string[frame->name], "main") ||

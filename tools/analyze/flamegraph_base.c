@@ -11,6 +11,7 @@
 
 #include "flamegraph_base.h"
 #include "locks.h"
+#include "tool.h"
 
 /* Returns the frame of the only process name; NULL if there are several. */
 static const struct calls_frame *only_process(const struct calls *calls)
@@ -53,7 +54,7 @@ static uint32_t *add(struct calls *to, const struct calls *from, const char *pro
 		else if (only && old->kind == FRAME_LOCK && !strcmp(name, old_note))
 			name = note;
 		frame.name = calls_string(to, name);
-		frame.object = calls_string(to, calls_base_name(from->string[old->object]));
+		frame.object = calls_string(to, kunwind_tool_base_name(from->string[old->object]));
 		number[i] = calls_child(to, number[from->node[i].parent], &frame);
 	}
 	return number;

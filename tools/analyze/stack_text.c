@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "stack_text.h"
+#include "tool.h"
 
 enum { KERNEL_SHOWN = 2 };
 
@@ -50,7 +51,8 @@ static void program_text(FILE *out, const struct calls *calls, uint32_t node, ui
 		frame = calls_frame(calls, node);
 		fprintf(out, "%s%s", nr ? " < " : "", calls_name(calls, node));
 		if (!nr && frame->line)
-			fprintf(out, " (%s:%u)", calls_base_name(calls->string[frame->file]), frame->line);
+			fprintf(out, " (%s:%u)", kunwind_tool_base_name(calls->string[frame->file]),
+				frame->line);
 	}
 }
 

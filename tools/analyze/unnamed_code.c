@@ -7,13 +7,14 @@
 #include <string.h>
 
 #include "calls.h"
+#include "tool.h"
 #include "unnamed_code.h"
 
 void unnamed_code(const struct kunwind_frame *frame, const char *object, bool offsets, char *name,
 		  size_t size)
 {
 	const struct kunwind_function *function = kunwind_frame_function(frame);
-	const char *base = *object ? calls_base_name(object) : "unknown";
+	const char *base = *object ? kunwind_tool_base_name(object) : "unknown";
 	/* "[vdso]" already has brackets */
 	const int bracket = *base == '[', len = (int)strnlen(base, 255);
 

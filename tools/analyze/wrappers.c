@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tool.h"
 #include "wrappers.h"
 
 /* Files, without their directories. */
@@ -122,7 +123,7 @@ static bool is_library(const char *object)
 
 static enum wrapper kind_of(struct wrappers *wrappers, const char *name, const char *object)
 {
-	const bool library = is_library(object = calls_base_name(object));
+	const bool library = is_library(object = kunwind_tool_base_name(object));
 	size_t i;
 
 	name = without_type(name);

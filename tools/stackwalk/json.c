@@ -29,19 +29,17 @@ static void address(const char *key, bool known, uint64_t value)
 		printf("\"%s\": null", key);
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static const char *text_or_null(const char *text)
 {
 	return *text ? text : NULL;
 }
 
 /* ------------------------------------------------------------ modules */
+
+static const char *file_name(const struct session_module *module)
+{
+	return text_or_null(kunwind_tool_base_name(session_path(module)));
+}
 
 static void put_ids(const struct stackwalk_module *module)
 {
@@ -75,7 +73,7 @@ static void put_modules(const struct stackwalk_session *session)
 		fputs(", ", stdout);
 		address("end_addr", true, module->of.end);
 		fputs(", ", stdout);
-		member("filename", *session_path(module) ? base_name(session_path(module)) : NULL);
+		member("filename", file_name(module));
 		fputs(", ", stdout);
 		member("path", text_or_null(session_path(module)));
 		fputs(", ", stdout);
@@ -156,7 +154,7 @@ static void put_frame(const struct stackwalk_session *session, const struct sess
 	fputs(", ", stdout);
 	address("address", true, frame->ip);
 	fputs(", ", stdout);
-	member("module", module && *session_path(module) ? base_name(session_path(module)) : NULL);
+	member("module", module ? file_name(module) : NULL);
 	fputs(", ", stdout);
 	address("module_offset", module, module ? instruction - module->of.image : 0);
 	fputs(", ", stdout);

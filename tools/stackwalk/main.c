@@ -6,11 +6,11 @@
  * Nothing is printed on standard output before the file is read as a whole.
  */
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "help_options.h"
 #include "session.h"
 #include "tool.h"
 
@@ -74,23 +74,13 @@ static bool take_frames(struct stackwalk *stackwalk, const char *text)
 static int parse(struct stackwalk *stackwalk, int argc, char **argv)
 {
 	enum { DEBUG_DIR = 256, SYSROOT, NO_LOCAL, NO_LINES, GUESS, OBJECT };
-	static const struct option options[] = {
-		{ "all", no_argument, NULL, 'a' },
-		{ "debug-dir", required_argument, NULL, DEBUG_DIR },
-		{ "frames", required_argument, NULL, 'n' },
-		{ "guess", no_argument, NULL, GUESS },
-		{ "help", no_argument, NULL, 'h' },
-		{ "json", no_argument, NULL, 'j' },
-		{ "no-lines", no_argument, NULL, NO_LINES },
-		{ "no-local", no_argument, NULL, NO_LOCAL },
-		{ "object", required_argument, NULL, OBJECT },
-		{ "sysroot", required_argument, NULL, SYSROOT },
-		{ NULL, 0, NULL, 0 },
-	};
+	static const struct help_id ids[] = { { "debug-dir", DEBUG_DIR }, { "guess", GUESS },
+		{ "no-lines", NO_LINES }, { "no-local", NO_LOCAL }, { "object", OBJECT },
+		{ "sysroot", SYSROOT }, { NULL, 0 } };
 	struct kunwind_symbolizer_options *symbols = &stackwalk->options.symbols;
 	int c;
 
-	while ((c = getopt_long(argc, argv, "ahjn:", options, NULL)) != -1) {
+	while ((c = help_option(argc, argv, usage, ids, NULL)) != -1) {
 		switch (c) {
 		case 'h':
 			fputs(usage, stdout);

@@ -72,13 +72,6 @@ static const char usage[] =
 	"\n"
 	"Exit status: 0; 1 after an error, or if no address has a name; 2 after wrong usage.\n";
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static void put(const char *text)
 {
 	kunwind_tool_text(stdout, text, "");
@@ -146,7 +139,7 @@ static void put_name(const struct symbolize *symbolize, const struct kunwind_fra
 		printf("+0x%" PRIx64, function->offset);
 		put_object(symbolize, frame, found, line);
 	} else if (frame->object && !found->perf) {
-		put(base_name(kunwind_object_path(frame->object)));
+		put(kunwind_tool_base_name(kunwind_object_path(frame->object)));
 		printf("+0x%" PRIx64, frame->object_address);
 	} else if (frame->object) {
 		fputs("[unknown]", stdout);
