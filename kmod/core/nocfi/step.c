@@ -184,6 +184,10 @@ static bool kunwind_walk_attr return_by(struct kunwind_walk *walk,
 	c->resumes = c->moved = false;
 	if (!frame->range || !kunwind_cached_code_ahead(&walk->mem, frame->ip, how, &code))
 		return false;
+	/* Only rbp shows where the frame is. */
+	if (unlikely(walk->regs.valid & KUNWIND_RSP_DOUBTED) && (code.realigned || code.depth >= 0) &&
+	    !kunwind_range_is_jit(frame->range))
+		return false;
 	if (code.realigned)
 		return kunwind_proof_realigned(walk, frame, &code, c) && !proven_below(walk, frame, c->slot);
 	c->rbp_at = code.rbp_at;
@@ -654,6 +658,7 @@ kunwind_nocfi_step(struct kunwind_walk *walk, bool exact, struct kunwind_found *
 		},
 		.exact = exact,
 	};
+	bool doubted;
 
 	kunwind_analysis_cache_begin(walk);
 	t.end = t.frame.sp + 8 * MOST_WORDS;
@@ -669,8 +674,11 @@ kunwind_nocfi_step(struct kunwind_walk *walk, bool exact, struct kunwind_found *
 		frame |= JIT;
 	if (walk->guess)
 		frame |= GUESS;
+	/* In code of a JIT whose functions move their return addresses, frames are found by rbp (V8). */
+	doubted = walk->regs.valid & KUNWIND_RSP_DOUBTED && !(frame & JIT);
 #define TRY(id, name, trust, frames, try)						\
-	if (((frames) & frame) == (frames) && try(walk, &t)) {				\
+	if ((KUNWIND_BY_##id == KUNWIND_BY_AHEAD || !doubted) &&			\
+	    ((frames) & frame) == (frames) && try(walk, &t)) {				\
 		if (frame & CALLED && frame & JIT)					\
 			kunwind_jit_rule_keep(walk, &t.frame, KUNWIND_BY_##id ==	\
 					      KUNWIND_BY_JIT_FRAME ? &t.fp : &t.word, KUNWIND_BY_##id); \

@@ -116,8 +116,6 @@ static enum slow_how kunwind_walk_attr
 slow_nocfi(struct kunwind_walk *walk, bool exact, enum kunwind_reason reason,
 	   struct slow_step *slow)
 {
-	const bool doubted = walk->regs.valid & KUNWIND_RSP_DOUBTED;
-
 	slow->reason = reason;
 	if (reason != KUNWIND_NO_OBJECT && reason != KUNWIND_NO_RULE && reason != KUNWIND_NO_TABLE)
 		return SLOW_END;
@@ -131,9 +129,6 @@ slow_nocfi(struct kunwind_walk *walk, bool exact, enum kunwind_reason reason,
 		if (walk->range && kunwind_jit_rule_step(walk, walk->range, &slow->how.method))
 			return SLOW_STEPPED;
 	}
-	/* A JIT whose functions move their return addresses finds its frames by rbp (V8). */
-	if (unlikely(doubted) && reason != KUNWIND_NO_OBJECT)
-		return SLOW_END;
 	reason = kunwind_nocfi_step(walk, exact, &slow->how);
 	return reason == KUNWIND_COMPLETE ? SLOW_STEPPED : SLOW_END;
 }
