@@ -19,6 +19,7 @@ enum {
 };
 
 #define MOST_STREAMS	512
+#define MODULE_SIZE	108		/* the largest entry of a list */
 #define CONTEXT_SIZE	1232		/* of CONTEXT, AMD64 */
 #define CPU_AMD64	9
 #define OS_LINUX	0x8201
@@ -35,7 +36,6 @@ struct minidump {
 	struct dump_process *dump;
 	struct stream stream[MOST_STREAMS];
 	uint32_t nr;
-	char *maps;			/* text; NULL: none */
 };
 
 static const struct stream *find(const struct minidump *minidump, uint32_t type)
@@ -110,28 +110,35 @@ static bool read_list(struct minidump *minidump, uint32_t type, uint32_t entry, 
 	return true;
 }
 
-static bool read_threads(struct minidump *minidump)
+/* Calls @fn for each entry of a list, of @size bytes. Returns false if it does. */
+static bool each_entry(struct minidump *minidump, uint32_t type, uint32_t size,
+		       bool (*fn)(struct dump_process *dump, const uint8_t *entry))
 {
 	struct dump_process *dump = minidump->dump;
-	struct dump_thread *thread;
-	uint8_t bytes[48];
+	uint8_t bytes[MODULE_SIZE];
 	uint64_t at;
 	uint32_t nr, i;
 
-	read_list(minidump, THREADS, sizeof(bytes), &nr, &at);
+	read_list(minidump, type, size, &nr, &at);
 	for (i = 0; i < nr; i++) {
-		if (!dump_read(dump->input, at + (uint64_t)i * sizeof(bytes), bytes, sizeof(bytes)))
+		if (!dump_read(dump->input, at + (uint64_t)i * size, bytes, size))
 			return cut(dump);
-		thread = dump_add_thread(dump);
-		if (!thread)
-			return false;
-		thread->tid = dump_u32(bytes);
-		if (!read_context(dump, dump_u32(bytes + 40), dump_u32(bytes + 44), thread))
-			cut(dump);
-		if (!dump_add_region(dump, dump_u64(bytes + 24), dump_u32(bytes + 32), dump_u32(bytes + 36)))
+		if (!fn(dump, bytes))
 			return false;
 	}
 	return true;
+}
+
+static bool take_thread(struct dump_process *dump, const uint8_t *entry)
+{
+	struct dump_thread *thread = dump_add_thread(dump);
+
+	if (!thread)
+		return false;
+	thread->tid = dump_u32(entry);
+	if (!read_context(dump, dump_u32(entry + 40), dump_u32(entry + 44), thread))
+		cut(dump);
+	return dump_add_region(dump, dump_u64(entry + 24), dump_u32(entry + 32), dump_u32(entry + 36));
 }
 
 static bool read_names(struct minidump *minidump)
@@ -168,49 +175,38 @@ static void read_code_view(struct dump_process *dump, struct dump_module *module
 	memcpy(module->build_id, bytes + 4, size - 4);
 }
 
-static bool read_modules(struct minidump *minidump)
+static bool take_module(struct dump_process *dump, const uint8_t *entry)
 {
-	struct dump_process *dump = minidump->dump;
 	struct dump_module *module;
 	char path[DUMP_PATH];
-	uint8_t bytes[108];
-	uint64_t at;
-	uint32_t nr, i;
 
-	read_list(minidump, MODULES, sizeof(bytes), &nr, &at);
-	for (i = 0; i < nr; i++) {
-		if (!dump_read(dump->input, at + (uint64_t)i * sizeof(bytes), bytes, sizeof(bytes)))
-			return cut(dump);
-		if (!read_string(dump, dump_u32(bytes + 20), path, sizeof(path)))
-			*path = 0;
-		/* Breakpad's name of the vDSO */
-		module = dump_add_module(dump, strcmp(path, "linux-gate.so") ? path : DUMP_VDSO);
-		if (!module)
-			return false;
-		module->start = module->image = dump_u64(bytes);
-		module->end = module->start + dump_u32(bytes + 8);
-		if (module->end < module->start)
-			module->end = module->start;
-		read_code_view(dump, module, dump_u32(bytes + 76), dump_u32(bytes + 80));
-	}
+	if (!read_string(dump, dump_u32(entry + 20), path, sizeof(path)))
+		*path = 0;
+	/* Breakpad's name of the vDSO */
+	module = dump_add_module(dump, strcmp(path, "linux-gate.so") ? path : DUMP_VDSO);
+	if (!module)
+		return false;
+	module->start = module->image = dump_u64(entry);
+	module->end = module->start + dump_u32(entry + 8);
+	if (module->end < module->start)
+		module->end = module->start;
+	read_code_view(dump, module, dump_u32(entry + 76), dump_u32(entry + 80));
 	return true;
 }
 
-static bool read_memory(struct minidump *minidump)
+static bool take_memory(struct dump_process *dump, const uint8_t *entry)
+{
+	return dump_add_region(dump, dump_u64(entry), dump_u32(entry + 8), dump_u32(entry + 12));
+}
+
+/* The pieces of this list follow each other in the file. */
+static bool read_memory_64(struct minidump *minidump)
 {
 	struct dump_process *dump = minidump->dump;
 	const struct stream *stream = find(minidump, MEMORY_64);
 	uint8_t bytes[16];
 	uint64_t at, from, left;
-	uint32_t nr, i;
 
-	read_list(minidump, MEMORY, sizeof(bytes), &nr, &at);
-	for (i = 0; i < nr; i++) {
-		if (!dump_read(dump->input, at + (uint64_t)i * sizeof(bytes), bytes, sizeof(bytes)))
-			return cut(dump);
-		if (!dump_add_region(dump, dump_u64(bytes), dump_u32(bytes + 8), dump_u32(bytes + 12)))
-			return false;
-	}
 	if (!stream || stream->size < 16)
 		return true;
 	if (!dump_read(dump->input, stream->at, bytes, sizeof(bytes)))
@@ -371,8 +367,10 @@ bool dump_read_minidump(struct dump_process *dump)
 	if (!minidump)
 		return dump_fail(dump, "out of memory");
 	minidump->dump = dump;
-	ok = read_streams(minidump) && read_system(minidump) && read_threads(minidump) &&
-	     read_names(minidump) && read_modules(minidump) && read_memory(minidump) &&
+	ok = read_streams(minidump) && read_system(minidump) &&
+	     each_entry(minidump, THREADS, 48, take_thread) && read_names(minidump) &&
+	     each_entry(minidump, MODULES, MODULE_SIZE, take_module) &&
+	     each_entry(minidump, MEMORY, 16, take_memory) && read_memory_64(minidump) &&
 	     read_exception(minidump) && read_mappings(minidump);
 	if (ok)
 		read_process(minidump);
