@@ -28,6 +28,35 @@ say() { printf '%s\n' "$*"; }
 warn() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 die() { warn "$*"; exit 1; }
 
+# Prints a script's help: the comment at its head.
+print_help() { sed -n '4,/^$/{/^$/!s/^# \{0,1\}//p}' "$KUNWIND_TREE/scripts/${0##*/}"; }
+
+# bad_usage TEXT...: ends a script that was called wrongly.
+bad_usage() {
+	warn "$*"
+	printf 'Try: scripts/%s --help\n' "${0##*/}" >&2
+	exit 2
+}
+
+# operands ARGUMENT...: what follows a script's own options. Prints the help and ends
+# the script if --help or -h is there, and ends it if there is any other option. Each
+# script calls this before it does anything.
+operands() {
+	local argument
+	for argument in "$@"; do
+		case $argument in
+		--help | -h) print_help; exit 0 ;;
+		-*) bad_usage "unknown option: $argument" ;;
+		esac
+	done
+}
+
+# no_operands ARGUMENT...: the same for a script that takes only options.
+no_operands() {
+	operands "$@"
+	[ $# -eq 0 ] || bad_usage "unknown argument: $1"
+}
+
 # stage LOG TEXT COMMAND...: prints TEXT when COMMAND starts, and its time when
 # it ends. COMMAND's output goes to LOG, whose last lines are shown if COMMAND
 # fails. COMMAND may be a function, and ends at its first failing line. Do not

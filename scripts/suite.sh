@@ -17,13 +17,13 @@
 
 suites=$(mktemp)
 trap 'rm -f "$suites"' EXIT
-mkdir -p "$KUNWIND_LOGS"
 
 # A suite also fails if its status is not 0 although no test failed, or if it
 # ran no test.
 suite() {
 	local name=$1 log=$KUNWIND_LOGS/check-$1.log before status t0=$SECONDS
 	shift
+	mkdir -p "$KUNWIND_LOGS"
 	before=$(wc -l <"$suites")
 	set +e
 	"$@" 2>"$log.err" </dev/null | tee "$log" | ${suite_filter:-cat} |
