@@ -154,22 +154,36 @@ static int counters_get(char *to, const struct kernel_param *param)
 	return sysfs_emit(to, "%d\n", atomic_read(&counters));
 }
 
-/* @param->arg: a per-CPU counter */
-static int sum_get(char *to, const struct kernel_param *param)
+/*
+ * A function for each per-CPU counter: from 7.2 on, the address of a per-CPU variable is not a
+ * constant that a parameter's argument may have.
+ */
+static int sum_get(char *to, unsigned int __percpu *counter)
 {
 	unsigned int sum = 0;
 	int cpu;
 
 	for_each_possible_cpu(cpu)
-		sum += READ_ONCE(*per_cpu_ptr((unsigned int __percpu *)param->arg, cpu));
+		sum += READ_ONCE(*per_cpu_ptr(counter, cpu));
 	return sysfs_emit(to, "%u\n", sum);
 }
 
+static int overflows_get(char *to, const struct kernel_param *param)
+{
+	return sum_get(to, &overflowed);
+}
+
+static int off_get(char *to, const struct kernel_param *param)
+{
+	return sum_get(to, &with_interrupts_off);
+}
+
 static const struct kernel_param_ops counters_ops = { .get = counters_get };
-static const struct kernel_param_ops sum_ops = { .get = sum_get };
+static const struct kernel_param_ops overflows_ops = { .get = overflows_get };
+static const struct kernel_param_ops off_ops = { .get = off_get };
 module_param_cb(counters, &counters_ops, NULL, 0444);
-module_param_cb(overflows, &sum_ops, (void __force *)&overflowed, 0444);
-module_param_cb(off, &sum_ops, (void __force *)&with_interrupts_off, 0444);
+module_param_cb(overflows, &overflows_ops, NULL, 0444);
+module_param_cb(off, &off_ops, NULL, 0444);
 
 static int __init nmi_counter_init(void)
 {
