@@ -16,7 +16,7 @@ percent of the stacks of each program must be the whole chain. COUNTED is the
 module's own count of stacks with that reason meanwhile: the trace must not have
 more.
 
-(A whole stack may end with "no_rule" while __start_context() runs: see README.)
+(A whole stack may end with "no_rule" at or in __start_context(): see README.)
 """
 
 import collections
