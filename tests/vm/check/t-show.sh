@@ -204,7 +204,7 @@ like "$text" "$KUNWIND_TMP/gone/prog\+0x[0-9a-f]+ \(build-id differs\)" "object 
 is "$(grep -c fct_ <<<"$text")" 0 "object replaced by another build: frames have no names"
 
 # ------------------------------------------------ bad input
-check_fails 2 "show without an argument fails" kunwind show
+XDG_STATE_HOME=$KUNWIND_TMP/none check_fails 2 "show without an argument fails if no recording is remembered" kunwind show
 check_fails 2 "show: an unknown option is refused" kunwind show --frobnicate first
 check_fails 1 "show: a directory without a trace is refused" kunwind show /etc/apt
 check_fails 1 "show: a directory that does not exist is refused" kunwind show "$KUNWIND_TMP/nothing"
