@@ -5,8 +5,9 @@
 Both were recorded at the same time. Each thread of the program has the same events in
 both traces, and the first thread between its two calls of getpriority(). Compares name,
 process, user stack and kernel stack of each. A user stack by its id is that of the first event of the system
-call. While a thread ends, its stack is unmapped, so the stack that LTTng's context has in its
-last event is shorter. Prints what differs, then "equal N K": events with equal stacks, and those of them that have a
+call. A thread's last event comes after it has given up its memory: LTTng's context then has the first address
+only, and an id is that of the call, or, if the thread has changed its CPU since, there is none.
+Prints what differs, then "equal N K": events with equal stacks, and those of them that have a
 kernel stack, and fails if any differs.
 """
 
@@ -54,7 +55,7 @@ def main():
             bad += 1
         for number, (left, right) in enumerate(zip(one[tid], two[tid])):
             if number == len(one[tid]) - 1:
-                right[3] = right[3][:len(left[3])]
+                right[3] = right[3][:len(left[3])] or left[3][:1]
             if left[:2] + left[3:] == right[:2] + right[3:]:
                 equal += bool(left[3])
                 kernel += bool(left[4])
