@@ -203,7 +203,7 @@ const struct kunwind_module *unwind_module_get(struct kunwind_unwinder *unwinder
 					       const struct kunwind_module *like);
 
 /*
- * objects.c: unwind_by_fde_init() and unwind_image_parse() run in any context, the others
+ * objects.c: unwind_by_fde_init() and unwind_image_...() run in any context, the others
  * allocate. @at: of the ELF header; @code: an address of its code; @loose: dlclose() may
  * unmap it
  */
@@ -213,6 +213,7 @@ struct unwind_object *unwind_object_file(struct kunwind_unwinder *unwinder, cons
 struct unwind_object *unwind_object_image(struct kunwind_unwinder *unwinder,
 					  const struct unwind_given *given);
 void unwind_objects_sweep(struct kunwind_unwinder *unwinder);	/* frees those without uses */
+u64 unwind_image_vaddr(const struct kunwind_elf *elf);	/* ELF virtual address of the file's first byte */
 bool unwind_image_parse(u64 at, struct kunwind_elf *elf, u64 *build_id_at);
 bool unwind_by_fde_init(struct unwind_by_fde *by, const struct kunwind_elf *elf, u64 bias);
 /* Functions of type kunwind_read_fn. @file: points to a descriptor, or to the object of an image. */

@@ -109,7 +109,7 @@ static void fill_late(struct unwind_late *late, const struct unwind_loaded *load
 	for (i = 0; name && name[i] && i < sizeof(late->path) - 1; i++)
 		late->path[i] = name[i];
 	late->module = (struct kunwind_module){
-		.start = range->start, .end = range->end, .bias = range->bias,
+		.start = range->start, .end = range->end, .bias = range->bias, .image = loaded->start,
 		.path = i && i < sizeof(late->path) - 1 ? late->path : NULL,
 		.build_id_len = elf->build_id_len,
 	};

@@ -203,6 +203,16 @@ struct unwind_object *unwind_object_file(struct kunwind_unwinder *unwinder, cons
 	return object;
 }
 
+u64 unwind_image_vaddr(const struct kunwind_elf *elf)
+{
+	u32 i, lowest = 0;
+
+	for (i = 1; i < elf->nr_loads; i++)
+		if (elf->load[i].offset < elf->load[lowest].offset)
+			lowest = i;
+	return elf->nr_loads ? elf->load[lowest].vaddr - elf->load[lowest].offset : 0;
+}
+
 int unwind_image_read(void *file, u64 off, void *buf, size_t len)
 {
 	const struct unwind_object *object = file;

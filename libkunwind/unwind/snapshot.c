@@ -17,7 +17,8 @@ const struct kunwind_module *unwind_module_get(struct kunwind_unwinder *unwinder
 
 	for (module = unwinder->modules; module; module = module->next)
 		if (module->module.start == like->start && module->module.end == like->end &&
-		    module->module.bias == like->bias && !path == !module->module.path &&
+		    module->module.bias == like->bias && module->module.image == like->image &&
+		    !path == !module->module.path &&
 		    (!path || !strcmp(path, module->path)) &&
 		    module->module.build_id_len == like->build_id_len &&
 		    !memcmp(module->module.build_id, like->build_id, sizeof(like->build_id)))
@@ -112,6 +113,8 @@ static bool settle(struct kunwind_unwinder *unwinder, struct unwind_snapshot *sn
 		memcpy(module.build_id, object->elf.build_id, sizeof(object->elf.build_id));
 	}
 	module.bias = range->bias;
+	if (object && (object->image || info->biased))
+		module.image = object->image ?: range->bias + unwind_image_vaddr(&object->elf);
 	info->module = unwind_module_get(unwinder, object ? object->path : NULL, &module);
 	if (object && object->loaded.at) {
 		if (!snapshot->loose_span)

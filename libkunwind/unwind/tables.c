@@ -196,17 +196,13 @@ static void build_image(struct kunwind_unwinder *unwinder, struct unwind_object 
 {
 	struct kunwind_elf *elf = &object->elf;
 	enum kunwind_build_error err;
-	u32 i, lowest = 0;
 
 	err = kunwind_unwind_info_find(unwind_image_read, object, UNWIND_MOST_SIZE, elf);
 	if ((err && err != KUNWIND_E_NO_CFI) || !elf->nr_loads) {
 		memset(elf, 0, sizeof(*elf));
 		return;
 	}
-	for (i = 1; i < elf->nr_loads; i++)
-		if (elf->load[i].offset < elf->load[lowest].offset)
-			lowest = i;
-	object->bias = object->image + elf->load[lowest].offset - elf->load[lowest].vaddr;
+	object->bias = object->image - unwind_image_vaddr(elf);
 	if (err)
 		return;
 	object->table = from_headers(unwinder, unwind_image_read, object, elf, KUNWIND_SAVED_REGS,

@@ -299,7 +299,8 @@ static void test_images(void)
 	kunwind_walk_begin_regs(&walk, unwinder, &regs, read_child, NULL);
 	while (kunwind_walk_next(&walk, &frame))
 		biased += frame.module && frame.module->path && frame.module->build_id_len &&
-			  frame.module->bias <= frame.module->start;
+			  frame.module->bias <= frame.module->start &&
+			  frame.module->image && frame.module->image <= frame.module->start;
 	tap_ok(biased == nr, "each frame has its module, with bias and build-id (%d of %d)", biased, nr);
 	kunwind_unwinder_refresh(unwinder);
 	for (i = early = 0; i < nr_files; i++)

@@ -75,6 +75,8 @@ static void test_here(void)
 	       "%s: the first frame follows the call of the library", kind);
 	tap_ok(frame.module && frame.ip - frame.module->start < frame.module->end - frame.module->start &&
 	       frame.module->build_id_len == 20, "%s: it is in a module with a build-id", kind);
+	tap_ok(frame.module && frame.module->image && !memcmp((void *)frame.module->image, "\177ELF", 4),
+	       "%s: the module's image begins with the ELF header", kind);
 	nr = stack_walk(&walk);
 	tap_ok(!kunwind_walk_next(&walk, &frame), "%s: after the end there is no frame", kind);
 	kunwind_walk_begin_here(&walk, unwinder);

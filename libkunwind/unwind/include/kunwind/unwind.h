@@ -151,6 +151,7 @@ struct kunwind_stack_walk {
 struct kunwind_module {
 	uint64_t start, end;		/* of the mapping: [start, end) */
 	uint64_t bias;			/* address - bias = ELF virtual address */
+	uint64_t image;			/* where the first byte of the file is mapped; 0: not known */
 	const char *path;		/* of the file; NULL: not known */
 	uint32_t build_id_len;		/* bytes; 0: the file has none */
 	uint8_t build_id[20];
