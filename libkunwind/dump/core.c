@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "dump.h"
+#include "report_names.h"
 
 #define MOST_AUXV	4096		/* bytes */
 #define MOST_FILES	(64u << 20)	/* bytes of NT_FILE */
@@ -105,14 +106,6 @@ static void take_info(struct core *core, uint64_t at, uint32_t len)
 	memcpy(core->dump->command, info + core->layout->info_name, 16);
 }
 
-/* Whether the signal has an address: si_code says that the kernel sent it, not a process. */
-static bool signal_has_address(uint32_t signal, int32_t code)
-{
-	static const uint8_t faults[] = { 4, 5, 7, 8, 11 };	/* SIGILL SIGTRAP SIGBUS SIGFPE SIGSEGV */
-
-	return code > 0 && code < 0x80 && memchr(faults, (int)signal, sizeof(faults));
-}
-
 static void take_siginfo(struct core *core, uint64_t at, uint32_t len)
 {
 	struct dump_crash *crash = &core->dump->crash;
@@ -125,7 +118,7 @@ static void take_siginfo(struct core *core, uint64_t at, uint32_t len)
 	crash->code = (int32_t)dump_u32(info + 8);
 	crash->has_code = true;
 	crash->address = word_at(core, info + core->layout->siginfo_address);
-	crash->has_address = signal_has_address(crash->signal, crash->code);
+	crash->has_address = kunwind_signal_has_address(crash->signal, crash->code);
 }
 
 /* Whether some code is mapped in [start, end). The mappings are not sorted yet. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "kunwind_core.h"
+#include "report_names.h"
 #include "session.h"
 #include "tool.h"
 
@@ -124,19 +125,6 @@ static void put_function(const struct kunwind_function *function)
 		fputs(", \"line\": null", stdout);
 }
 
-/* The names that minidump stackwalkers have, where they have one. */
-static const char *trust_name(const struct stackwalk_frame *frame)
-{
-	switch (frame->trust) {
-	case KUNWIND_TRUST_REGISTERS:
-		return "context";
-	case KUNWIND_TRUST_FP:
-		return "frame_pointer";
-	default:
-		return kunwind_trust_name(frame->trust);
-	}
-}
-
 static void put_frame(const struct stackwalk_session *session, const struct session_thread *thread,
 		      size_t number)
 {
@@ -163,7 +151,7 @@ static void put_frame(const struct stackwalk_session *session, const struct sess
 	address("function_offset", function && function->name,
 		function ? function->offset - !frame->exact : 0);
 	fputs(", ", stdout);
-	member("trust", trust_name(frame));
+	member("trust", kunwind_report_trust(frame->trust));
 	fputs(", ", stdout);
 	address("stack_pointer", true, frame->sp);
 	printf(", \"missing_symbols\": %s, \"inlines\": [", function && function->name ? "false" : "true");
