@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <kunwind.h>
 
+#include "kunwind_utf8.h"
 #include "tool.h"
 
 const char *kunwind_tool_name, *kunwind_tool_arguments;
@@ -177,42 +178,9 @@ struct kunwind_colours kunwind_tool_colours(FILE *stream)
 	return (struct kunwind_colours){ "\033[32m", "\033[1;31m", "\033[2m", "\033[1m", "\033[0m" };
 }
 
-/* U+0080 to U+009F: terminals obey these like escape sequences */
-static bool is_upper_control(const unsigned char *text)
-{
-	return text[0] == 0xc2 && text[1] >= 0x80 && text[1] < 0xa0;
-}
-
 unsigned int kunwind_tool_utf8(const char *string)
 {
-	static const struct {
-		unsigned char mask, lead, low, high;	/* limits of the second byte */
-		unsigned int length;
-	} form[] = {
-		{ 0xff, 0xe0, 0xa0, 0xbf, 3 }, { 0xff, 0xed, 0x80, 0x9f, 3 },
-		{ 0xff, 0xf0, 0x90, 0xbf, 4 }, { 0xff, 0xf4, 0x80, 0x8f, 4 },
-		{ 0xe0, 0xc0, 0x80, 0xbf, 2 }, { 0xf0, 0xe0, 0x80, 0xbf, 3 },
-		{ 0xfc, 0xf0, 0x80, 0xbf, 4 },
-	};
-	const unsigned char *text = (const unsigned char *)string;
-	unsigned int i, k;
-
-	if (*text < 0x80)
-		return *text >= 0x20 && *text != 0x7f;
-	if (*text == 0xc0 || *text == 0xc1 || is_upper_control(text))
-		return 0;
-	for (i = 0; i < sizeof(form) / sizeof(form[0]); i++) {
-		if ((*text & form[i].mask) != form[i].lead)
-			continue;
-		if (text[1] < form[i].low || text[1] > form[i].high)
-			return 0;
-		for (k = 2; k < form[i].length; k++) {
-			if ((text[k] & 0xc0) != 0x80)
-				return 0;
-		}
-		return form[i].length;
-	}
-	return 0;
+	return kunwind_utf8_length(string);
 }
 
 /*
@@ -266,7 +234,7 @@ void kunwind_tool_json_string_to(FILE *out, const char *text)
 		n = kunwind_tool_utf8(text);
 		if (c == '"' || c == '\\')
 			fprintf(out, "\\%c", c);
-		else if (is_upper_control((const unsigned char *)text))
+		else if (kunwind_utf8_upper_control((const unsigned char *)text))
 			fprintf(out, "\\u%04x", (unsigned char)*++text);
 		else if (n)
 			fwrite(text, 1, n, out);
