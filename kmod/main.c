@@ -132,9 +132,11 @@ static int __init kunwind_init(void)
 out_hooks:
 	kunwind_system_wide_exit();
 	kunwind_process_memory_exit();
-	let_go();	/* includes kunwind_space_exit() */
+	let_go();	/* ends spaces and events */
 	kunwind_callstack_exit();
-	goto out_builder;
+	kunwind_builder_exit();
+	kunwind_object_cache_exit();
+	return err;
 out_memory:
 	kunwind_process_memory_exit();
 out_fault_in:
