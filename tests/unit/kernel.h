@@ -523,7 +523,7 @@ static inline void mmput(struct mm_struct *mm)
 		unhold(&(mm)->mmap_lock, "mmap_lock");				\
 	} while (0)
 
-struct seq_file { char text[16384]; size_t used; };
+struct seq_file { char text[16384]; size_t used; void *private; };
 /* The compiler does not check the format: the kernel's u64 has another type. */
 static inline void seq_printf(struct seq_file *m, const char *format, ...)
 {

@@ -242,8 +242,9 @@ static void test_failures(void)
 		clear(cases[i].fails);
 		tap_ok(begin() == -ENOMEM, "%s fails: the module is not loaded", fails);
 #define ENDED(name, begun)	((begun) ? place(name) != 0 : absent(name))
-		tap_ok(ENDED("object_cache_exit", cases[i].cache) && ENDED("builder_exit", cases[i].builder) &&
-		       ENDED("space_exit", cases[i].space) && ENDED("callstack_exit", cases[i].callstack) &&
+		tap_ok(ENDED("object_cache_exit", cases[i].cache) &&
+		       ENDED("builder_exit", cases[i].builder) && ENDED("space_exit", cases[i].space) &&
+		       ENDED("callstack_exit", cases[i].callstack) &&
 		       ENDED("fault_in_exit", cases[i].callstack) &&
 		       ENDED("process_memory_exit", cases[i].memory),
 		       "%s fails: each part that has begun ends once, no other one does", fails);

@@ -102,6 +102,29 @@ static const char *symbol(unsigned long value, const struct symbol *of, u32 nr)
 #pragma GCC diagnostic ignored "-Wformat"
 #include "../../kmod/trace/kunwind_events.h"
 
+#undef STAGE
+
+/* Stage 4: all events, and who may turn them on by perf (events.c). */
+struct perf_event { struct perf_event *parent; };
+struct trace_event_call { int (*perf_perm)(struct trace_event_call *call, struct perf_event *event); };
+#define STAGE(name, proto, members, assign, print)	static struct trace_event_call event_##name;
+#include "../../kmod/trace/kunwind_events.h"
+#undef STAGE
+#define STAGE(name, proto, members, assign, print)	each(#name, &event_##name);
+static void for_each_event(void (*each)(const char *name, struct trace_event_call *call))
+{
+#include "../../kmod/trace/kunwind_events.h"
+}
+#undef STAGE
+#undef TRACE_HEADER_MULTI_READ
+#define __init
+#define DEFINE_TRACE(...)		struct unused
+#define DEFINE_TRACE_FN(...)		struct unused
+#define EXPORT_TRACEPOINT_SYMBOL_GPL(name)	struct unused
+static bool may_trace_all;
+#define perfmon_capable()		may_trace_all
+#include "../../kmod/trace/events.c"
+
 /* LTTng: one stage, in which the values of the fields are noted by their names. */
 struct kunwind_sample;
 #define TASK_COMM_LEN			16
@@ -322,8 +345,33 @@ static void test_others(void)
 	       "LTTng: the fields of kunwind_fatal_signal");
 }
 
+static unsigned int nr_events, nr_open;
+static void try_perf(const char *name, struct trace_event_call *call)
+{
+	struct perf_event checked = { NULL }, inherited = { &checked };
+
+	nr_events++;
+	if (call->perf_perm && !call->perf_perm(call, &inherited) &&
+	    call->perf_perm(call, &checked) == (may_trace_all ? 0 : -EPERM))
+		return;
+	printf("# %s\n", name);
+	nr_open++;
+}
+
+static void test_perf(void)
+{
+	kunwind_events_init();
+	for_each_event(try_perf);
+	tap_ok(nr_events == 8 && !nr_open, "perf: a user without CAP_PERFMON turns none of the %u events on",
+	       nr_events);
+	may_trace_all = true;
+	for_each_event(try_perf);
+	tap_ok(!nr_open, "perf: one with CAP_PERFMON does");
+}
+
 int main(void)
 {
+	test_perf();
 	test_map();
 	test_processes();
 	test_stacks();
