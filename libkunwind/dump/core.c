@@ -121,44 +121,13 @@ static void take_siginfo(struct core *core, uint64_t at, uint32_t len)
 	crash->has_address = kunwind_signal_has_address(crash->signal, crash->code);
 }
 
-/* Whether some code is mapped in [start, end). The mappings are not sorted yet. */
-static bool has_code(const struct dump_process *dump, uint64_t start, uint64_t end)
-{
-	uint32_t i;
-
-	for (i = 0; i < dump->nr_mappings; i++)
-		if (dump->mapping[i].start < end && start < dump->mapping[i].end)
-			return true;
-	return false;
-}
-
-/*
- * Ends a module, which stays only if it has code. gcore leaves out mappings of which it writes
- * nothing, so the code may be known by the ELF headers only.
- */
-static bool end_module(struct dump_process *dump, bool open)
-{
-	const struct dump_module *module = open ? &dump->module[dump->nr_modules - 1] : NULL;
-
-	if (!module || has_code(dump, module->start, module->end))
-		return true;
-	if (!dump_add_code(dump, module))
-		return false;
-	if (!has_code(dump, module->start, module->end))
-		dump_drop_module(dump);
-	return true;
-}
-
 /*
  * The list has, for each mapping of a file, its start, end and page of the file, sorted by
- * address; then the names. Mappings of one file in a row are a module, which begins anew if
- * the file was mapped from its start on again.
+ * address; then the names.
  */
 static bool take_list(struct core *core, const uint8_t *bytes, size_t len)
 {
 	const size_t word = core->layout->word;
-	struct dump_module *module = NULL;
-	struct dump_process *dump = core->dump;
 	const char *name, *last = NULL, *end;
 	uint64_t nr, page, i;
 
@@ -175,18 +144,12 @@ static bool take_list(struct core *core, const uint8_t *bytes, size_t len)
 		const uint64_t start = word_at(core, entry), stop = word_at(core, entry + word);
 		const uint64_t offset = word_at(core, entry + 2 * word) * page;
 
-		if (!last || strcmp(name, last) || !offset || start < module->end) {
-			module = end_module(dump, last) ? dump_add_module(dump, name) : NULL;
-			if (!module)
-				return false;
-			module->start = start;
-			module->image = start - offset;
-		}
-		module->end = stop;
+		if (!dump_add_file(core->dump, last, name, start, stop, offset))
+			return false;
 		last = name;
 		name += strlen(name) + 1;
 	}
-	return end_module(dump, last);
+	return dump_end_file(core->dump, last);
 }
 
 static bool take_files(struct core *core, uint64_t at, uint32_t len)

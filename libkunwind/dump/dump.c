@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "dump.h"
+#include "running.h"
 
 bool dump_fail(struct dump_process *dump, const char *format, ...)
 {
@@ -227,6 +228,10 @@ static bool read_format(struct dump_process *dump)
 	if (!memcmp(magic, "kunwind-stack 1\n", 16)) {
 		dump->format = DUMP_CHUNK;
 		return dump_read_chunk(dump);
+	}
+	if (!memcmp(magic, RUNNING_MAGIC, sizeof(magic))) {
+		dump->format = DUMP_RUNNING;
+		return dump_read_running(dump);
 	}
 	return dump_fail(dump, "it is no ELF core, no minidump, and no text that begins with "
 			 "\"kunwind-stack 1\"");

@@ -6,6 +6,8 @@
  *   links.c      the objects of a core that does not list its files
  *   minidump.c   minidumps of x86-64 Linux: of Breakpad, of Crashpad
  *   chunk.c      a text with registers, mappings and bytes of stacks
+ *   running.c    what kunwind stack has read of a process that runs
+ *   files.c      modules from a list of mapped files
  *   text_hash.c  what minidumps have of files without a build-id
  *   image.c      ELF headers in the memory of the process: bias, build-id, package
  *   start.c      where the program began
@@ -39,7 +41,7 @@
 #define DUMP_VDSO	"[vdso]"	/* path of the vDSO */
 #define DUMP_NO_MODULE		UINT32_MAX
 
-enum dump_format { DUMP_CORE, DUMP_MINIDUMP, DUMP_CHUNK };
+enum dump_format { DUMP_CORE, DUMP_MINIDUMP, DUMP_CHUNK, DUMP_RUNNING };
 
 /* Memory that the file has: [start, end) at an offset of the file. */
 struct dump_region {
@@ -166,9 +168,18 @@ bool dump_fail(struct dump_process *dump, const char *format, ...)
 bool dump_read_core(struct dump_process *dump);
 bool dump_read_minidump(struct dump_process *dump);
 bool dump_read_chunk(struct dump_process *dump);
+bool dump_read_running(struct dump_process *dump);
 
 /* chunk.c: dump_read() for bytes that the file has as two hexadecimal digits each. */
 bool dump_read_hex(struct dump_input *input, uint64_t offset, void *buf, size_t len);
+
+/*
+ * files.c: takes the next mapping of a file, by address. @last: path of the one before; NULL: none.
+ * Code must have been added before. The second function ends the list.
+ */
+bool dump_add_file(struct dump_process *dump, const char *last, const char *path, uint64_t start,
+		   uint64_t end, uint64_t offset);
+bool dump_end_file(struct dump_process *dump, const char *last);
 
 /* links.c: modules of a core without a list of files, by its ELF headers and ld.so's list. */
 bool dump_read_links(struct dump_process *dump);

@@ -43,6 +43,21 @@ def chunk_of(report):
     return ("\n".join(lines) + "\n").encode()
 
 
+def running_of(report):
+    """The first thread of a report as kunwind stack writes a process (libkunwind/dump/running.h)."""
+    thread = report["threads"][0]
+    registers = thread["frames"][0]["registers"]
+    names = ("rax rdx rcx rbx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 rip").split()
+    values = [int(registers[name], 16) for name in names]
+    auxv = struct.pack("<4Q", 9, values[16], 0, 0)
+    out = struct.pack("<16s5Ii64s", b"kunwind-running", 0, len(auxv), len(report["modules"]), 1, 1, 1, b"app") + auxv
+    for module in report["modules"]:
+        path = (module["path"] or "").encode() + b"\0"
+        out += struct.pack("<QQQII", int(module["base_addr"], 16), int(module["end_addr"], 16), 0, 1, len(path)) + path
+    out += struct.pack("<II17QIIQ64s", 1, 1, *values, 0x1ffff, 0, 0, b"main")
+    return out + struct.pack("<QQ", values[7], 4096) + bytes(4096)
+
+
 def make_files(where):
     """The files to damage: small ones, so that most damage hits something that is read."""
     files = []
@@ -56,7 +71,8 @@ def make_files(where):
             with open(core, "rb") as f:
                 files.append(f.read())
             if not files[1:]:
-                files.append(chunk_of(crashes.run_kunwind(core)))
+                report = crashes.run_kunwind(core)
+                files += [chunk_of(report), running_of(report)]
     for folder, _, names in os.walk(os.path.join(where, "..", "minidumps")):
         for name in names:
             if name == "dump":
