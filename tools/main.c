@@ -92,6 +92,8 @@ static const struct command {
 	  "print each signal that kills a process, with its call stack", NULL },
 	{ "symbolize", kunwind_cmd_symbolize, "[OPTION]... [TRACE]...|-p PID|-m FILE",
 	  "name the addresses in the output of other tools", NULL },
+	{ "stack", kunwind_cmd_stackwalk, "[OPTION]... PID...",
+	  "print the call stacks of running processes", NULL },
 	{ "stackwalk", kunwind_cmd_stackwalk, "[OPTION]... FILE",
 	  "print the call stacks of a core or of a minidump", NULL },
 	{ "dump", kunwind_cmd_dump, "[--tsv|--json] [--saved] ELF",

@@ -32,7 +32,7 @@ int kunwind_cmd_record(int argc, char **argv);	/* record and profile */
 int kunwind_cmd_crashes(int argc, char **argv);
 int kunwind_cmd_show(int argc, char **argv);
 int kunwind_cmd_snapshot(int argc, char **argv);
-int kunwind_cmd_stackwalk(int argc, char **argv);
+int kunwind_cmd_stackwalk(int argc, char **argv);	/* stack and stackwalk */
 int kunwind_cmd_symbolize(int argc, char **argv);
 
 /* The subcommand that runs; NULL before it is known. Its arguments, for "Usage: ...". */

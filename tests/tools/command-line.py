@@ -121,7 +121,7 @@ def test_pager(trace, missing):
 
 def main():
     commands = re.findall(r"^  ([a-z][a-z-]*) ", run("--help").stdout, re.M)
-    same("--help lists the commands", len(commands), 18)
+    same("--help lists the commands", len(commands), 19)
     test_options(commands)
     with tempfile.TemporaryDirectory() as work:
         trace = ctf.Trace()

@@ -167,6 +167,27 @@ static void put_frame(const struct stackwalk_session *session, const struct sess
 	putchar('}');
 }
 
+/* What only a process that runs has. */
+static void put_live(const struct session_thread *thread)
+{
+	const char *line = thread->kernel, *comma = "";
+	char name[SESSION_KERNEL];
+
+	fputs(", ", stdout);
+	member("taken", thread->taken);
+	fputs(", ", stdout);
+	member("note", thread->note);
+	fputs(", \"kernel\": ", stdout);
+	fputs(line ? "[" : "null", stdout);
+	while (session_next_kernel(&line, name)) {
+		fputs(comma, stdout);
+		kunwind_tool_json_string(name);
+		comma = ", ";
+	}
+	if (thread->kernel)
+		putchar(']');
+}
+
 static void put_thread(const struct stackwalk_session *session, const struct session_thread *thread)
 {
 	size_t i;
@@ -177,6 +198,8 @@ static void put_thread(const struct stackwalk_session *session, const struct ses
 	member("reason", kunwind_reason_name(thread->reason));
 	fputs(", ", stdout);
 	address("missing_address", thread->missing, thread->missing);
+	if (session->dump.format == DUMP_RUNNING)
+		put_live(thread);
 	fputs(", \"frames\": [", stdout);
 	for (i = 0; i < thread->nr; i++) {
 		fputs(i ? ",\n    " : "\n    ", stdout);
@@ -213,11 +236,11 @@ static void put_crash(const struct stackwalk_session *session)
 
 void stackwalk_json(const struct stackwalk_session *session)
 {
-	static const char *const formats[] = { "core", "minidump", "chunk" };
+	static const char *const formats[] = { "core", "minidump", "chunk", "process" };
 	const struct stackwalk_dump *dump = &session->dump;
 	uint32_t i;
 
-	printf("{\"status\": \"OK\", \"format\": \"%s\", ", formats[dump->format % 3]);
+	printf("{\"status\": \"OK\", \"format\": \"%s\", ", formats[dump->format % 4]);
 	if (dump->pid > 0)
 		printf("\"pid\": %d, ", dump->pid);
 	else

@@ -2,7 +2,8 @@
 /*
  * main.c - kunwind stackwalk: the stacks of a core, of a minidump, of a copied piece of stack
  *
- * kunwind-stackwalk --walker is the same program in a sandbox (walker.c), which reads the file.
+ * The program is also kunwind stack (stack.c). kunwind-stackwalk --walker is the same program in a
+ * sandbox (walker.c), which reads the file.
  * Nothing is printed on standard output before the file is read as a whole.
  */
 #include <fcntl.h>
@@ -90,5 +91,5 @@ int main(int argc, char **argv)
 {
 	if (argc == 2 && !strcmp(argv[1], "--walker"))
 		return stackwalk_serve();
-	return walk_file(argc, argv);
+	return strcmp(argv[0], "kunwind stack") ? walk_file(argc, argv) : stackwalk_live(argc, argv);
 }

@@ -386,3 +386,18 @@ void session_name(const struct stackwalk_session *session, const struct stackwal
 	kunwind_object_resolve(module->object, address, frame->exact, named);
 	named->address = frame->ip;
 }
+
+/* A line is "[<0>] do_poll+0x1b2/0x4c0". */
+bool session_next_kernel(const char **text, char name[SESSION_KERNEL])
+{
+	const char *line = *text;
+	bool found = false;
+
+	while (!found && line && *line) {
+		found = sscanf(line, "[<%*[^]]] %127[^/\n]", name) == 1;
+		line += strcspn(line, "\n");
+		line += *line == '\n';
+	}
+	*text = line;
+	return found;
+}

@@ -24,6 +24,10 @@ struct session_thread {
 	size_t nr, room;
 	enum kunwind_reason reason;
 	uint64_t missing;
+	/* of a process that runs; NULL: of a dump, or not known */
+	const char *taken;		/* "asleep", "stopped" */
+	const char *note;		/* why registers are missing */
+	const char *kernel;		/* its stack in the kernel, as in /proc/PID/stack */
 };
 
 struct session_options {
@@ -57,12 +61,19 @@ const char *session_path(const struct session_module *module);
 void session_name(const struct stackwalk_session *session, const struct stackwalk_frame *frame,
 		  struct kunwind_frame *named);
 
+/* Takes the next function and offset of a kernel stack. False: there is none. @text may be NULL. */
+#define SESSION_KERNEL	128
+bool session_next_kernel(const char **text, char name[SESSION_KERNEL]);
+
 /* crash.c: writes the name of the signal and of its code, like "SIGSEGV / SEGV_MAPERR". */
 void crash_name(const struct dump_crash *crash, char *text, size_t size);
 
 /* text.c, json.c: print all on stdout. */
 void stackwalk_text(const struct stackwalk_session *session, const char *name, bool all, bool lines);
 void stackwalk_json(const struct stackwalk_session *session);
+
+/* stack.c: kunwind stack. Returns an exit status. */
+int stackwalk_live(int argc, char **argv);
 
 /* spool.c: opens the dump; "-" is standard input. A pipe is copied. -1: after a message. */
 int stackwalk_open(const char *name);

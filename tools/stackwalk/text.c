@@ -81,21 +81,32 @@ static void put_end(const struct session_thread *thread)
 	if (thread->reason == KUNWIND_COMPLETE)
 		return;
 	if (!thread->of.known) {
-		printf("  The dump has no registers of this thread.\n");
+		if (thread->note)
+			printf("  Not read: %s.\n", thread->note);
+		else
+			printf("  The dump has no registers of this thread.\n");
 		return;
 	}
 	printf("  The stack is not complete: %s", thread->reason == KUNWIND_BUFFER_FULL ?
 	       "a limit on frames" : kunwind_reason_name(thread->reason));
 	if (thread->missing)
 		printf(", memory from 0x%" PRIx64 " on is not in the dump", thread->missing);
+	if (thread->note)
+		printf(" (%s)", thread->note);
 	printf(".\n");
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
 }
 
 static bool same_stack(const struct session_thread *a, const struct session_thread *b)
 {
 	size_t i;
 
-	if (a->nr != b->nr || a->reason != b->reason)
+	if (a->nr != b->nr || a->reason != b->reason || !same_text(a->note, b->note) ||
+	    !same_text(a->kernel, b->kernel))
 		return false;
 	for (i = 0; i < a->nr; i++)
 		if (a->frame[i].ip != b->frame[i].ip)
@@ -121,6 +132,20 @@ static void put_head(const struct stackwalk_session *session, uint32_t number)
 	}
 	if (crashed(session, number))
 		fputs(", crashed", stdout);
+	if (thread->taken)
+		printf(", %s", thread->taken);
+}
+
+static void put_kernel(const struct session_thread *thread)
+{
+	const char *line = thread->kernel;
+	char name[SESSION_KERNEL];
+
+	while (session_next_kernel(&line, name)) {
+		fputs("  kernel ", stdout);
+		put(name);
+		putchar('\n');
+	}
 }
 
 static void put_thread(const struct stackwalk_session *session, uint32_t number, bool all, bool lines,
@@ -143,6 +168,7 @@ static void put_thread(const struct stackwalk_session *session, uint32_t number,
 	}
 	fputs(":\n", stdout);
 	printed[number] = true;
+	put_kernel(thread);
 	for (i = 0; i < thread->nr; i++) {
 		if (!all && thread->nr > FIRST + LAST && i == FIRST) {
 			printf("  ... %zu frames are left out (--all prints them) ...\n",
@@ -166,6 +192,17 @@ static void put_crash(const struct stackwalk_session *session)
 	if (crash->has_address)
 		printf(", address 0x%" PRIx64, crash->address);
 	putchar('\n');
+}
+
+static void put_stopped(const struct stackwalk_session *session)
+{
+	uint32_t i, nr = 0;
+
+	for (i = 0; i < session->nr_threads; i++)
+		nr += session->thread[i].taken && !strcmp(session->thread[i].taken, "stopped");
+	if (nr)
+		printf("Stopped for a moment by ptrace(2), because they ran or their registers were needed: "
+		       "%u of %u threads\n", nr, session->nr_threads);
 }
 
 static void put_modules(const struct stackwalk_session *session)
@@ -198,7 +235,7 @@ static void put_modules(const struct stackwalk_session *session)
 
 void stackwalk_text(const struct stackwalk_session *session, const char *name, bool all, bool lines)
 {
-	static const char *const formats[] = { "ELF core", "minidump", "stack" };
+	static const char *const formats[] = { "ELF core", "minidump", "stack", "stacks" };
 	bool *printed = calloc(session->nr_threads + 1UL, sizeof(*printed));
 	uint32_t i;
 
@@ -207,8 +244,8 @@ void stackwalk_text(const struct stackwalk_session *session, const char *name, b
 		return;
 	}
 	put(name);
-	printf(": %s of a %d-bit process", formats[session->dump.format % 3], session->dump.i386 ? 32 : 64);
-	if (session->dump.pid > 0)
+	printf(": %s of a %d-bit process", formats[session->dump.format % 4], session->dump.i386 ? 32 : 64);
+	if (session->dump.pid > 0 && session->dump.format != DUMP_RUNNING)
 		printf(", pid %d", session->dump.pid);
 	if (*session->dump.command) {
 		fputs(" (", stdout);
@@ -217,6 +254,7 @@ void stackwalk_text(const struct stackwalk_session *session, const char *name, b
 	}
 	putchar('\n');
 	put_crash(session);
+	put_stopped(session);
 	if (session->dump.truncated)
 		printf("The file is truncated: %" PRIu64 " bytes of memory are missing\n",
 		       session->dump.missing);

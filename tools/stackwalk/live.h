@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * live.h - registers and stacks of a process that runs, as kunwind stack reads them
+ *
+ *   live.c         the process: mappings, threads, memory
+ *   live_asleep.c  a thread that sleeps: read without stopping it
+ *   live_stop.c    a thread that runs: stopped for a moment by ptrace(2)
+ *   live_write.c   writes all for the walker
+ *   stack.c        kunwind stack: options, several processes, again and again
+ */
+#ifndef STACKWALK_LIVE_H
+#define STACKWALK_LIVE_H
+
+#include <sys/types.h>
+
+#include "running.h"
+#include "session.h"
+
+#define LIVE_COPIES	5		/* of a thread: its stack, and what walks have missed */
+
+enum live_taken { LIVE_NOT, LIVE_ASLEEP, LIVE_STOPPED };
+
+struct live_copy {
+	uint64_t start;
+	size_t len;
+	uint8_t *bytes;
+};
+
+/* Registers, and memory that belongs to them. */
+struct live_stack {
+	struct kunwind_registers regs;
+	uint32_t nr_copies;
+	struct live_copy copy[LIVE_COPIES];
+};
+
+struct live_thread {
+	pid_t tid;
+	char name[DUMP_NAME];
+	enum live_taken taken;
+	struct live_stack stack;	/* if taken */
+	const char *why;		/* it was not read, or its registers are not all known; or NULL */
+	bool wants_stop;		/* a walk without all of its registers was not complete */
+	uint64_t missed[LIVE_COPIES - 1];	/* addresses of memory that walks needed */
+	uint32_t nr_missed;
+	char *kernel;			/* /proc/PID/task/TID/stack; NULL: not allowed */
+};
+
+struct live_mapping {
+	uint64_t start, end, offset;
+	bool is_code, is_written;
+	char *path;			/* NULL: none that begins with / */
+};
+
+struct live_process {
+	pid_t pid;
+	int mem, task;			/* descriptors of /proc/PID/mem and /proc/PID/task */
+	bool i386;
+	char command[DUMP_NAME];
+	uint8_t auxv[RUNNING_AUXV];
+	size_t auxv_len;
+	struct live_mapping *mapping;	/* by address */
+	size_t nr_mappings;
+	struct live_thread *thread;	/* by number */
+	size_t nr_threads;
+	struct live_copy *module;	/* first pages of files, the vDSO, code of no file */
+	size_t nr_modules;
+	size_t copied;			/* bytes of stacks */
+	bool no_kernel;			/* kernel stacks are not allowed */
+};
+
+/* Reads the mappings, and the registers and stacks of all threads. False: after a message. */
+bool live_take(struct live_process *live, pid_t pid);
+void live_free(struct live_process *live);
+
+/* Reads the threads anew that want it: wants_stop, nr_missed. False: after a message. */
+bool live_take_again(struct live_process *live);
+
+/* Copies memory of the process. Returns the number of bytes: fewer than @len if the rest is absent. */
+size_t live_read(const struct live_process *live, uint64_t addr, void *buf, size_t len);
+
+/* Returns the mapping that holds @addr, or NULL. */
+const struct live_mapping *live_find_mapping(const struct live_process *live, uint64_t addr);
+
+/*
+ * Copies the stack of a thread by stack->regs, and the memory that walks have missed. Then either
+ * of the next two follows. False: out of memory, or at the limit.
+ */
+bool live_copy_stack(const struct live_process *live, const struct live_thread *thread,
+		     struct live_stack *stack);
+void live_keep_stack(struct live_process *live, struct live_thread *thread, const struct live_stack *stack,
+		     enum live_taken taken);
+void live_drop_stack(struct live_stack *stack);
+
+/* Reads a file of a thread below /proc/PID/task/TID. Returns the length, or -1. The text ends with a zero. */
+ssize_t live_read_file(const struct live_process *live, pid_t tid, const char *name, char *text, size_t size);
+
+/*
+ * live_asleep.c: false: the thread runs, has ended, or may not be read: errno. It is then
+ * as it was.
+ */
+bool live_take_asleep(struct live_process *live, struct live_thread *thread);
+
+/* Returns why the thread must not be stopped; NULL: it may. */
+const char *live_why_not_stop(const struct live_process *live, pid_t tid);
+
+/* live_stop.c: stops those of the threads for a moment for which @wanted says so. */
+void live_stop(struct live_process *live, bool (*wanted)(const struct live_thread *thread));
+
+/* live_write.c: returns a descriptor; -1: after a message. */
+int live_write(const struct live_process *live);
+
+/* Says on stderr why nothing of the process can be read, by errno. */
+void live_refused(pid_t pid);
+
+#endif /* STACKWALK_LIVE_H */
