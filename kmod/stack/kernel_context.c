@@ -11,16 +11,21 @@
  *
  * The kernel's own unwinder (ORC) takes some 250 instructions a frame, and the frames
  * of the tracer are a half of each stack. So each CPU has notes of walks: where the
- * return addresses were in the task's stack, and which ones. If the stack pointer and
- * all these words are the same, a walk would have the same result, because ORC finds
- * the next return address from the stack pointer and the last return address. Where
- * code needs rbp, this does not hold. A walk for a note therefore gets a wrong rbp at
- * each frame: if it needs one, it fails, and the stack is walked without a note.
+ * return addresses were in the task's stack, and which ones. If all these words are the
+ * same, as far from the stack pointer, a walk would have the same result, because ORC finds
+ * the next return address from the stack pointer and the last return address.
+ *
+ * Some code needs rbp, too: LTTng's probes of system calls, and do_syscall_64(), which
+ * makes the stack deeper by a random number of bytes. A walk for a note therefore steps
+ * from each frame with a wrong rbp first. If that fails, the note has the words from which
+ * rbp may have come: all words of the frame that restored rbp that have its value. The
+ * frames from there on are as far from rbp as they were. If there are no such words, the
+ * stack is walked without a note.
  *
  * Notes are used on the stack of a task only. In interrupts and NMIs each event walks.
  * A kernel without ORC has no notes.
  *
- * Memory: 141 KB for each CPU while a counter is open.
+ * Memory: 146 KB for each CPU while a counter is open.
  */
 #include <linux/build_bug.h>
 #include <linux/hash.h>
@@ -42,8 +47,9 @@
 #include "../trace/stack_ids.h"
 
 #define NOTE_FRAMES	40
-#define NOTE_BITS	5
-#define NOTE_WAYS	4
+#define NOTE_RBP	8	/* words with an rbp that the walk needed */
+#define NOTE_BITS	4
+#define NOTE_WAYS	8
 #define SKIP		32
 #define CONTEXTS	4	/* interrupt_context_level(): task, softirq, hardirq, NMI */
 #define STACK_WORDS	(THREAD_SIZE / sizeof(unsigned long))
@@ -54,11 +60,14 @@ struct kernel_note {
 	u32 slot;			/* see kunwind_stack_ids_define() */
 	u16 sp;
 	u16 nr;				/* 0: no note */
+	u16 nr_rbp;
 	u16 at[NOTE_FRAMES];
+	u16 rbp_at[NOTE_RBP], rbp[NOTE_RBP];	/* its value is a position, too */
+	u8 rbp_frame[NOTE_RBP];			/* whose caller is found by it */
 	unsigned long address[NOTE_FRAMES];
 };
 
-/* Notes of walks with the same hash of stack pointer and system call. */
+/* Notes of walks with the same hash of system call, or, outside of them, of stack pointer. */
 struct kernel_note_set {
 	u32 next;			/* the way that is used again next */
 	u32 skip;			/* walks without a note, because the last one failed */
@@ -169,13 +178,87 @@ static notrace bool add_to_note(struct kernel_note *note, const struct unwind_st
 	return true;
 }
 
+/* The words from which rbp may have come. */
+struct rbp_words {
+	u32 nr;				/* 0: not known */
+	u16 at[NOTE_RBP];
+};
+
+/* Sets the words of a frame, from @from to @end, that have the value of rbp. */
+static notrace void find_rbp(struct rbp_words *words, unsigned long rbp, const unsigned long *bottom,
+			     unsigned long from, unsigned long end)
+{
+	const unsigned long *word = (const unsigned long *)from;
+	const unsigned long *last = min((const unsigned long *)end, bottom + STACK_WORDS);
+
+	for (words->nr = 0; word < last; word++) {
+		if (READ_ONCE_NOCHECK(*word) != rbp)
+			continue;
+		if (words->nr == NOTE_RBP) {
+			words->nr = 0;
+			return;
+		}
+		words->at[words->nr++] = word - bottom;
+	}
+}
+
+/* Adds to the note that the walk needs @rbp. Returns false if it is not known where it came from. */
+static notrace bool add_rbp(struct kernel_note *note, const struct rbp_words *words, unsigned long rbp,
+			    const unsigned long *bottom)
+{
+	u32 i;
+
+	if (!words->nr || words->nr > NOTE_RBP - note->nr_rbp || rbp % sizeof(long) ||
+	    rbp - (unsigned long)bottom >= THREAD_SIZE)
+		return false;
+	for (i = 0; i < words->nr; i++) {
+		note->rbp_frame[note->nr_rbp] = note->nr - 1;
+		note->rbp_at[note->nr_rbp] = words->at[i];
+		note->rbp[note->nr_rbp++] = (const unsigned long *)rbp - bottom;
+	}
+	return true;
+}
+
+enum rbp_use { RBP_KEPT, RBP_RESTORED, RBP_NEEDED };
+
+/* What the next step does with rbp. */
+static notrace enum rbp_use use_of_rbp(const struct unwind_state *state)
+{
+	struct unwind_state without = *state;
+
+	without.bp = WRONG_RBP;
+	unwind_next_frame(&without);
+	if (unwind_error(&without))
+		return RBP_NEEDED;
+	return without.bp == WRONG_RBP ? RBP_KEPT : RBP_RESTORED;
+}
+
+/* Steps to the next frame. Returns false if more than the note's words decides where that is. */
+static notrace bool note_step(struct kernel_note *note, struct unwind_state *state,
+			      struct rbp_words *words, const unsigned long *bottom)
+{
+	const enum rbp_use use = use_of_rbp(state);
+	const unsigned long from = state->sp, rbp = state->bp;
+
+	if (use == RBP_NEEDED && !add_rbp(note, words, rbp, bottom))
+		return false;
+	unwind_next_frame(state);
+	/* Otherwise a word below rbp may say where the frame ends: it has realigned the stack. */
+	if (use == RBP_NEEDED && state->sp != rbp + 2 * sizeof(long))
+		return false;
+	if (use != RBP_KEPT)
+		find_rbp(words, state->bp, bottom, from, state->sp);
+	return true;
+}
+
 /* Walks from @sp on, and makes the note. Returns false if there is none. */
 static notrace bool walk_to_note(struct kernel_note *note, unsigned long sp, const unsigned long *bottom)
 {
+	struct rbp_words words = { };
 	struct unwind_state state;
 	unsigned long address;
 
-	note->nr = 0;
+	note->nr = note->nr_rbp = 0;
 	note->slot = KUNWIND_NO_SLOT;
 	note->sp = (const unsigned long *)sp - bottom;
 	unwind_start(&state, current, NULL, (unsigned long *)sp);
@@ -183,10 +266,9 @@ static notrace bool walk_to_note(struct kernel_note *note, unsigned long sp, con
 		address = unwind_get_return_address(&state);
 		if (!address)
 			break;
-		if (!add_to_note(note, &state, bottom, address))
+		if (!add_to_note(note, &state, bottom, address) ||
+		    !note_step(note, &state, &words, bottom))
 			goto failed;
-		state.bp = WRONG_RBP;
-		unwind_next_frame(&state);
 	}
 	if (!unwind_error(&state) && note->nr)
 		return true;
@@ -218,17 +300,55 @@ static notrace u32 walk(unsigned long *store, unsigned long sp)
 	return count;
 }
 
+/*
+ * Sets @moved to how many words the rbp at position @at is above @noted. Returns false if it is
+ * not in the stack.
+ */
+static notrace bool rbp_moved(const unsigned long *bottom, u32 at, u16 noted, s32 *moved)
+{
+	unsigned long rbp;
+
+	if (at >= STACK_WORDS)
+		return false;
+	rbp = READ_ONCE_NOCHECK(bottom[at]) - (unsigned long)bottom;
+	*moved = (s32)(rbp / sizeof(long)) - noted;
+	return rbp < THREAD_SIZE && !(rbp % sizeof(long));
+}
+
+/*
+ * If the walk needs rbp at this frame, sets @moved to how many words the frames from the caller
+ * on are above those of the note. Returns false if rbp may be another one.
+ */
+static notrace bool follow_rbp(const struct kernel_note *note, const unsigned long *bottom,
+			       u32 frame, u32 *word, s32 *moved)
+{
+	const s32 here = *moved;
+	const u32 first = *word;
+	s32 next;
+
+	for (; *word < note->nr_rbp && note->rbp_frame[*word] == frame; ++*word) {
+		if (!rbp_moved(bottom, note->rbp_at[*word] + here, note->rbp[*word], &next) ||
+		    (*word != first && next != *moved))
+			return false;
+		*moved = next;
+	}
+	return true;
+}
+
 /* The words may be those of other frames now, even of their redzones. */
 static notrace bool is_again(const struct kernel_note *note, u16 sp, const unsigned long *bottom)
 {
-	u32 i;
+	s32 moved = sp - note->sp;
+	u32 i, at, word = 0;
 
-	if (note->sp != sp || !note->nr)
-		return false;
-	for (i = 0; i < note->nr; i++)
-		if (READ_ONCE_NOCHECK(bottom[note->at[i]]) != note->address[i])
+	for (i = 0; i < note->nr; i++) {
+		at = note->at[i] + moved;
+		if (at >= STACK_WORDS || READ_ONCE_NOCHECK(bottom[at]) != note->address[i] ||
+		    !follow_rbp(note, bottom, i, &word, &moved))
 			return false;
-	return true;
+	}
+	/* The outermost frame has its place at the end of the stack. */
+	return note->nr && !moved;
 }
 
 /*
@@ -239,7 +359,8 @@ static notrace struct kernel_note *find_note(struct kernel_note_set *sets, unsig
 				      const unsigned long *bottom)
 {
 	const u16 at = (const unsigned long *)sp - bottom;
-	const u32 key = at ^ (u32)task_pt_regs(current)->orig_ax << 16;
+	const u32 call = task_pt_regs(current)->orig_ax;
+	const u32 key = call == -1U ? at : call;
 	struct kernel_note_set *set = &sets[hash_32(key, NOTE_BITS)];
 	struct kernel_note *note;
 	u32 way;

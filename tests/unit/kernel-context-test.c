@@ -41,14 +41,17 @@ static unsigned long *sp_now;	/* where kunwind_kernel_context_id() is called */
 
 /*
  * A frame: its return address is @up words above the last one, as far as the last one
- * says; the first one is always at the same distance.
+ * says; the first one is always at the same distance. BY_RBP: it is above the word at
+ * rbp. BROKEN: so it is, but the walk fails. REALIGNED: the word below rbp points there.
+ * @saved: the word so far below the return address has the caller's rbp; 0: the callee has
+ * not changed rbp.
  */
-enum { BY_SP, BY_RBP, REGS, TRACED };
-struct frame { unsigned long address; u32 up; int kind; };
+enum { BY_SP, BY_RBP, BROKEN, REALIGNED, REGS, TRACED };
+struct frame { unsigned long address; u32 up; int kind; u32 saved; };
 static const struct frame *frames;
 static u32 nr_frames;
 static unsigned int walks, frames_read;
-#define GOOD_RBP		0xb00UL
+static unsigned long start_rbp;	/* of the first frame */
 struct unwind_state {
 	const struct frame *now;
 	unsigned long sp, bp;
@@ -56,17 +59,29 @@ struct unwind_state {
 	bool error, done;
 };
 
+static bool needs_rbp(const struct frame *frame)
+{
+	return frame->kind == BY_RBP || frame->kind == BROKEN || frame->kind == REALIGNED;
+}
+
 static void arrive(struct unwind_state *state)
 {
 	frames_read++;
 	state->done = state->now == frames + nr_frames;
 	if (state->done)
 		return;
-	if (state->now->kind == BY_RBP && state->bp != GOOD_RBP) {
-		state->error = state->done = true;
-		return;
+	if (needs_rbp(state->now)) {
+		if (state->bp % 8 || state->bp - (unsigned long)stack >= THREAD_SIZE - 16) {
+			state->error = state->done = true;
+			return;
+		}
+		state->sp = state->now->kind == REALIGNED ? ((unsigned long *)state->bp)[-1] : state->bp + 16;
+		state->error = state->done = state->now->kind == BROKEN;
+	} else {
+		state->sp += state->now->up * sizeof(unsigned long);
 	}
-	state->sp += state->now->up * sizeof(unsigned long);
+	if (state->now->saved)
+		state->bp = ((unsigned long *)state->sp)[-1 - (int)state->now->saved];
 	state->regs = state->now->kind == REGS ? &user : NULL;
 }
 
@@ -76,7 +91,7 @@ static void unwind_start(struct unwind_state *state, struct task_struct *task, v
 	if (task != current || regs || first_frame != sp_now)
 		wrong("another stack");
 	walks++;
-	*state = (struct unwind_state){ .now = frames, .sp = (unsigned long)sp_now, .bp = GOOD_RBP };
+	*state = (struct unwind_state){ .now = frames, .sp = (unsigned long)sp_now, .bp = start_rbp };
 	arrive(state);
 }
 
@@ -129,7 +144,7 @@ static void heard(const struct kunwind_stack *of)
 /* The task's stack is now that of these frames, from @depth words below the top on. */
 static void calls(const struct frame *of, u32 nr, u32 depth, unsigned long *bottom)
 {
-	unsigned long *at = sp_now = bottom + WORDS - depth;
+	unsigned long *at = sp_now = bottom + WORDS - depth, *rbp = NULL;
 	u32 i;
 
 	frames = of;
@@ -139,6 +154,27 @@ static void calls(const struct frame *of, u32 nr, u32 depth, unsigned long *bott
 		if (of[i].kind != TRACED)
 			at[-1] = of[i].address;
 	}
+	/* From the caller on: rbp is that of the next frame that needs it. */
+	for (i = nr; i-- > 0; at -= of[i].up) {
+		if (of[i].saved)
+			at[-1 - (int)of[i].saved] = (unsigned long)rbp;
+		if (needs_rbp(&of[i]))
+			rbp = at - (of[i].kind == REALIGNED ? 4 : 2);
+		if (of[i].kind == REALIGNED)
+			rbp[-1] = (unsigned long)at;
+	}
+	start_rbp = (unsigned long)rbp;
+}
+
+/* The word where frame @nr has saved rbp. */
+static unsigned long *saved(u32 nr)
+{
+	unsigned long *at = sp_now;
+	u32 i;
+
+	for (i = 0; i <= nr; i++)
+		at += frames[i].up;
+	return &at[-1 - (int)frames[nr].saved];
 }
 
 /* An event: its stack, by what the reader knows. */
@@ -156,11 +192,26 @@ static bool right(void)
 	return true;
 }
 
-static const struct frame entry[] = { { 11, 4, 0 }, { 12, 9, 0 }, { 13, 2, 0 }, { 14, 30, 0 } };
-static const struct frame leave[] = { { 11, 4, 0 }, { 12, 9, 0 }, { 23, 2, 0 }, { 14, 30, 0 } };
-static const struct frame by_rbp[] = { { 11, 4, 0 }, { 15, 9, BY_RBP }, { 14, 30, 0 } };
-static const struct frame after_regs[] = { { 11, 4, 0 }, { 15, 9, REGS }, { 14, 30, 0 } };
-static const struct frame traced[] = { { 11, 4, 0 }, { 15, 9, TRACED }, { 14, 30, 0 } };
+static const struct frame entry[] = { { 11, 4, 0, 0 }, { 12, 9, 0, 0 }, { 13, 2, 0, 0 }, { 14, 30, 0, 0 } };
+static const struct frame leave[] = { { 11, 4, 0, 0 }, { 12, 9, 0, 0 }, { 23, 2, 0, 0 }, { 14, 30, 0, 0 } };
+/* rbp is the first frame's own: it has no word in the stack. */
+static const struct frame by_rbp[] = { { 11, 4, 0, 0 }, { 15, 9, BY_RBP, 0 }, { 14, 30, 0, 0 } };
+static const struct frame restored[] = {
+	{ 11, 4, 0, 0 }, { 12, 9, 0, 2 }, { 16, 5, 0, 0 }, { 15, 9, BY_RBP, 1 }, { 14, 30, 0, 3 },
+};
+/* The same, with two words more where do_syscall_64() makes the stack deeper. */
+static const struct frame deeper[] = {
+	{ 11, 4, 0, 0 }, { 12, 9, 0, 2 }, { 16, 5, 0, 0 }, { 15, 11, BY_RBP, 1 }, { 14, 30, 0, 3 },
+};
+static const struct frame twice[] = {
+	{ 11, 4, 0, 0 }, { 12, 9, 0, 2 }, { 15, 9, BY_RBP, 1 }, { 16, 5, 0, 0 }, { 14, 30, BY_RBP, 0 },
+};
+static const struct frame broken[] = { { 11, 4, 0, 0 }, { 12, 9, 0, 2 }, { 15, 9, BROKEN, 1 }, };
+static const struct frame realigned[] = {
+	{ 11, 4, 0, 0 }, { 12, 9, 0, 2 }, { 15, 9, REALIGNED, 1 }, { 14, 30, 0, 0 },
+};
+static const struct frame after_regs[] = { { 11, 4, 0, 0 }, { 15, 9, REGS, 0 }, { 14, 30, 0, 0 } };
+static const struct frame traced[] = { { 11, 4, 0, 0 }, { 15, 9, TRACED, 0 }, { 14, 30, 0, 0 } };
 #define CALLS(frames)	calls(frames, sizeof(frames) / sizeof(*(frames)), 100, stack)
 
 static void begin(void)
@@ -198,7 +249,8 @@ static void test_notes(void)
 	tap_ok(kunwind_kernel_context_id() == id && definitions == 2,
 	       "another system call with an equal stack: the same id");
 	calls(entry, 4, 200, stack);
-	tap_ok(kunwind_kernel_context_id() == id, "the same return addresses at another depth: the same id");
+	tap_ok(kunwind_kernel_context_id() == id && walks == 4,
+	       "the same return addresses at another depth: walked, the same id");
 	walks = 0;
 	tap_ok(right() && !walks, "the note of that depth");
 	kunwind_stack_restart();
@@ -228,7 +280,7 @@ static void test_inputs(void)
 	tap_ok(right() && walks, "a changed return address (kretprobe): walked each time");
 	begin();
 	for (i = 0; i < KUNWIND_MAX_KERNEL_FRAMES + 2; i++)
-		deep[i] = (struct frame){ 1000 + i, i ? 3 : 4, 0 };
+		deep[i] = (struct frame){ 1000 + i, i ? 3 : 4, 0, 0 };
 	calls(deep, NOTE_FRAMES, 1000, stack);
 	right();
 	walks = 0;
@@ -240,6 +292,88 @@ static void test_inputs(void)
 	kunwind_kernel_context_id();
 	nr_frames = KUNWIND_MAX_KERNEL_FRAMES;
 	tap_ok(right(), "the longest stack is cut");
+}
+
+/* Frames for which the walk needs rbp. */
+static void test_rbp(void)
+{
+	unsigned long *word;
+	bool ok;
+	u32 i;
+
+	begin();
+	CALLS(restored);
+	tap_ok(right() && walks == 1, "a frame by an rbp that a callee has saved: a note");
+	ok = right();
+	*saved(4) = 77;
+	tap_ok(ok && right() && walks == 1, "an rbp that nothing needs may differ");
+	saved(1)[-1] = 77;
+	tap_ok(right() && walks == 1, "other words may differ");
+	CALLS(restored);
+	calls(deeper, 5, 102, stack);
+	ok = right();
+	calls(restored, 5, 100, stack);
+	tap_ok(ok && right() && walks == 1, "the frames below the one by rbp are deeper: the note");
+	calls(deeper, 5, 102, stack);
+	saved(3)[1]++;
+	right();
+	tap_ok(walks > 1, "a return address above the frame by rbp differs: walked");
+	begin();
+	CALLS(restored);
+	right();
+	*saved(1) += 8;
+	right();
+	tap_ok(walks > 1, "the saved rbp differs: walked");
+
+	begin();
+	CALLS(twice);
+	ok = right() && right();
+	tap_ok(ok && walks == 1, "two frames by rbp: a note");
+	*saved(2) += 8;
+	right();
+	tap_ok(walks > 1, "the second one's rbp differs: walked");
+
+	begin();
+	CALLS(restored);
+	word = saved(1);
+	for (i = 1; i < 6; i++)
+		word[-(int)i] = *word;
+	ok = right() && right();
+	tap_ok(ok && walks == 1, "the frame has more words with the same value: a note");
+	word[-3] = 5;
+	tap_ok(right() && walks == 2, "any of these words differs: walked");
+	begin();
+	CALLS(restored);
+	right();
+	for (i = 0; i < 5; i++) {
+		static const unsigned long more[] = { 4, 8, THREAD_SIZE, -THREAD_SIZE, 1UL << 35 };
+
+		walks = 0;
+		*saved(1) += more[i];
+		kunwind_kernel_context_id();
+		tap_ok(walks, "another rbp, also one outside of the stack: walked");
+		*saved(1) -= more[i];
+	}
+
+	begin();
+	CALLS(broken);
+	kunwind_kernel_context_id();
+	kunwind_kernel_context_id();
+	tap_ok(walks > 2, "the walk fails above the frame by rbp: walked each time");
+
+	begin();
+	CALLS(realigned);
+	walks = 0;
+	tap_ok(right() && right() && walks > 2, "a frame whose end another word gives: walked each time");
+
+	begin();
+	CALLS(restored);
+	right();
+	memcpy(other_stack, stack, sizeof(stack));
+	memset(stack, 0, sizeof(stack));
+	CALLS(restored);
+	walks = 0;
+	tap_ok(right() && !walks, "the same stack written again: its note");
 }
 
 static void test_contexts(void)
@@ -267,22 +401,22 @@ static void test_contexts(void)
 
 static void test_set(void)
 {
-	static struct frame many[8][4];
+	static struct frame many[2 * NOTE_WAYS][4];
 	bool ok = true;
 	u32 i, round;
 
 	begin();
 	shared_set = true;
-	for (i = 0; i < 8; i++)
+	for (i = 0; i < 2 * NOTE_WAYS; i++)
 		for (round = 0; round < 4; round++)
-			many[i][round] = (struct frame){ 100 * i + round + 1, 4, 0 };
+			many[i][round] = (struct frame){ 100 * i + round + 1, 4, 0, 0 };
 	for (round = 0; round < 20; round++) {
-		for (i = 0; i < 8; i++) {
+		for (i = 0; i < 2 * NOTE_WAYS; i++) {
 			calls(many[i], 4, 100, stack);
 			ok = ok && right();
 		}
 	}
-	tap_ok(ok && definitions == 8, "more stacks than a set has notes: each has its id");
+	tap_ok(ok && definitions == 2 * NOTE_WAYS, "more stacks than a set has notes: each has its id");
 	for (round = 0; round < 2; round++) {
 		calls(many[0], 4, 100, stack);
 		right();
@@ -329,6 +463,7 @@ int main(void)
 {
 	test_notes();
 	test_inputs();
+	test_rbp();
 	test_contexts();
 	test_set();
 	test_memory();
