@@ -33,37 +33,36 @@ static bool no_memory(void)
 	return false;
 }
 
-/* Reads a file to the end, or as far as there is room, and closes it; the text ends with a zero. */
-static ssize_t read_all(int fd, char *text, size_t size)
-{
-	size_t len = 0;
-	ssize_t got;
-
-	if (fd < 0)
-		return -1;
-	while (len + 1 < size && (got = read(fd, text + len, size - 1 - len)) != 0) {
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0) {
-			const int error = errno;
-
-			close(fd);
-			errno = error;
-			return -1;
-		}
-		len += (size_t)got;
-	}
-	close(fd);
-	text[len] = 0;
-	return (ssize_t)len;
-}
-
-ssize_t live_read_file(const struct live_process *live, pid_t tid, const char *name, char *text, size_t size)
+int live_open_file(const struct live_process *live, pid_t tid, const char *name)
 {
 	char path[64];
 
 	snprintf(path, sizeof(path), "%d/%s", tid, name);
-	return read_all(openat(live->task, path, O_RDONLY | O_CLOEXEC), text, size);
+	return openat(live->task, path, O_RDONLY | O_CLOEXEC);
+}
+
+ssize_t live_read_open(int fd, char *text, size_t size)
+{
+	const ssize_t len = fd < 0 ? -1 : pread(fd, text, size - 1, 0);
+
+	text[len < 0 ? 0 : len] = 0;
+	return len;
+}
+
+static ssize_t read_and_close(int fd, char *text, size_t size)
+{
+	const ssize_t len = live_read_open(fd, text, size);
+	const int error = errno;
+
+	if (fd >= 0)
+		close(fd);
+	errno = error;
+	return len;
+}
+
+ssize_t live_read_file(const struct live_process *live, pid_t tid, const char *name, char *text, size_t size)
+{
+	return read_and_close(live_open_file(live, tid, name), text, size);
 }
 
 size_t live_read(const struct live_process *live, uint64_t addr, void *buf, size_t len)
@@ -497,9 +496,9 @@ static bool open_process(struct live_process *live, pid_t pid)
 		return false;
 	}
 	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-	if (read_all(open(path, O_RDONLY | O_CLOEXEC), name, sizeof(name)) > 0)
+	if (read_and_close(open(path, O_RDONLY | O_CLOEXEC), name, sizeof(name)) > 0)
 		snprintf(live->command, sizeof(live->command), "%.*s", (int)strcspn(name, "\n"), name);
-	len = read_all(open_of_any(live, "auxv"), (char *)live->auxv, sizeof(live->auxv));
+	len = read_and_close(open_of_any(live, "auxv"), (char *)live->auxv, sizeof(live->auxv));
 	live->auxv_len = len > 0 ? (size_t)len : 0;
 	/* the kinds of entries are small numbers: of 32 bits, if the upper half is the value */
 	memcpy(&first, live->auxv, sizeof(first));

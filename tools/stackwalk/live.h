@@ -91,12 +91,17 @@ void live_keep_stack(struct live_process *live, struct live_thread *thread, cons
 		     enum live_taken taken);
 void live_drop_stack(struct live_stack *stack);
 
-/* Reads a file of a thread below /proc/PID/task/TID. Returns the length, or -1. The text ends with a zero. */
+/*
+ * Opens a file of a thread below /proc/PID/task/TID, reads an open one from its start, or both and
+ * closes it. One read(2) gives all of such a file. The text ends with a zero. -1: errno.
+ */
+int live_open_file(const struct live_process *live, pid_t tid, const char *name);
+ssize_t live_read_open(int fd, char *text, size_t size);
 ssize_t live_read_file(const struct live_process *live, pid_t tid, const char *name, char *text, size_t size);
 
 /*
- * live_asleep.c: false: the thread runs, has ended, or may not be read: errno. It is then
- * as it was.
+ * live_asleep.c: false: the thread runs, has ended, or may not be read. It is then as it
+ * was.
  */
 bool live_take_asleep(struct live_process *live, struct live_thread *thread);
 

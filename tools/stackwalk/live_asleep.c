@@ -10,11 +10,11 @@
  * The thread may run while its stack is copied. It did not if the file says the same afterwards,
  * and the thread was put on a CPU as often as before (the third number of schedstat).
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "live.h"
 
@@ -29,22 +29,43 @@ struct sleeper {
 	uint64_t turns;				/* times that it was put on a CPU */
 };
 
-static bool look(const struct live_process *live, pid_t tid, struct sleeper *sleeper)
+/* The files, open. */
+struct sleeper_files {
+	int schedstat, syscall;
+};
+
+static struct sleeper_files open_files(const struct live_process *live, pid_t tid)
+{
+	return (struct sleeper_files){ live_open_file(live, tid, "schedstat"),
+				       live_open_file(live, tid, "syscall") };
+}
+
+static void close_files(const struct sleeper_files *files)
+{
+	if (files->schedstat >= 0)
+		close(files->schedstat);
+	if (files->syscall >= 0)
+		close(files->syscall);
+}
+
+static bool look(const struct sleeper_files *files, struct sleeper *sleeper)
 {
 	uint64_t *a = sleeper->argument;
 	char text[512];
 
 	memset(sleeper, 0, sizeof(*sleeper));
-	if (live_read_file(live, tid, "schedstat", text, sizeof(text)) < 0 ||
+	if (live_read_open(files->schedstat, text, sizeof(text)) < 0 ||
 	    sscanf(text, "%*u %*u %" SCNu64, &sleeper->turns) != 1 ||
-	    live_read_file(live, tid, "syscall", text, sizeof(text)) < 0)
+	    live_read_open(files->syscall, text, sizeof(text)) < 0)
+		return false;
+	if (!sleeper->turns)	/* the kernel does not count them */
 		return false;
 	if (sscanf(text, "%" SCNi64 " 0x%" SCNx64 " 0x%" SCNx64 " 0x%" SCNx64 " 0x%" SCNx64 " 0x%" SCNx64
 			 " 0x%" SCNx64 " 0x%" SCNx64 " 0x%" SCNx64, &sleeper->number, &a[0], &a[1], &a[2],
 		   &a[3], &a[4], &a[5], &sleeper->sp, &sleeper->ip) == 9 && sleeper->number >= 0)
 		return true;
 	memset(a, 0, sizeof(sleeper->argument));
-	errno = EAGAIN;		/* it runs */
+	/* neither: it runs */
 	return sscanf(text, "%" SCNi64 " 0x%" SCNx64 " 0x%" SCNx64, &sleeper->number, &sleeper->sp,
 		      &sleeper->ip) == 3 && sleeper->number == -1;
 }
@@ -79,27 +100,33 @@ static bool set_registers(const struct live_process *live, const struct sleeper 
 	return true;
 }
 
-bool live_take_asleep(struct live_process *live, struct live_thread *thread)
+static bool take(struct live_process *live, struct live_thread *thread, const struct sleeper_files *files)
 {
 	struct sleeper before, after;
 	struct live_stack stack;
 
-	if (!look(live, thread->tid, &before))
+	if (!look(files, &before))
 		return false;
 	/* Not in a call, it sleeps because of a page, or was stopped: in 32-bit code, perhaps. */
-	if (!set_registers(live, &before, &stack.regs) && !live->i386 && !(before.ip >> 32)) {
-		errno = EAGAIN;
+	if (!set_registers(live, &before, &stack.regs) && !live->i386 && !(before.ip >> 32))
 		return false;
-	}
 	if (!live_copy_stack(live, thread, &stack))
 		return false;
-	if (!look(live, thread->tid, &after) || memcmp(&before, &after, sizeof(before))) {
+	if (!look(files, &after) || memcmp(&before, &after, sizeof(before))) {
 		live_drop_stack(&stack);
-		errno = EAGAIN;
 		return false;
 	}
 	live_keep_stack(live, thread, &stack, LIVE_ASLEEP);
 	return true;
+}
+
+bool live_take_asleep(struct live_process *live, struct live_thread *thread)
+{
+	const struct sleeper_files files = open_files(live, thread->tid);
+	const bool taken = take(live, thread, &files);
+
+	close_files(&files);
+	return taken;
 }
 
 /*
@@ -125,10 +152,11 @@ static const struct {
 
 const char *live_why_not_stop(const struct live_process *live, pid_t tid)
 {
+	struct sleeper_files files;
 	struct sleeper sleeper;
-	char text[512];
+	char text[512], *name;
+	bool sleeps;
 	size_t i;
-	char *name;
 
 	if (live_read_file(live, tid, "stat", text, sizeof(text)) < 0)
 		return "it has ended";
@@ -137,7 +165,10 @@ const char *live_why_not_stop(const struct live_process *live, pid_t tid)
 		return "it cannot be stopped: uninterruptible sleep (D)";
 	if (name && name[1] && (name[2] == 'Z' || name[2] == 'X'))
 		return "it has ended";
-	if (live->i386 || !look(live, tid, &sleeper) || sleeper.number < 0)
+	files = open_files(live, tid);
+	sleeps = !live->i386 && look(&files, &sleeper) && sleeper.number >= 0;
+	close_files(&files);
+	if (!sleeps)
 		return NULL;
 	for (i = 0; i < sizeof(timed) / sizeof(timed[0]); i++) {
 		const uint64_t timeout = sleeper.argument[timed[i].timeout];
