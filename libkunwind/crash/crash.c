@@ -38,21 +38,24 @@ static char *take(char **at, size_t size)
 
 static int map_memory(void)
 {
-	const size_t report = pages(crash_report_size()), all = 2 * STACK + report + 6 * PAGE;
-	char *memory = mmap(NULL, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *at, *stack;
+	const size_t report = pages(crash_report_size()), all = 3 * STACK + report + 7 * PAGE;
+	char *memory = mmap(NULL, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *at, *stack, *helper;
 
 	if (memory == MAP_FAILED)
 		return -ENOMEM;
 	at = memory + PAGE;
 	stack = take(&at, STACK);
+	helper = take(&at, STACK);
 	crash_state.nested = take(&at, STACK);
 	crash_state.report = (struct crash_report *)take(&at, report);
 	crash_state.owner = (u64 *)take(&at, PAGE);
-	if (!stack || !crash_state.nested || !crash_state.report || !crash_state.owner) {
+	if (!stack || !helper || !crash_state.nested || !crash_state.report || !crash_state.owner) {
 		munmap(memory, all);
 		return -ENOMEM;
 	}
 	crash_state.stack_top = stack + STACK;
+	crash_state.helper_top = helper + STACK;
 	crash_state.nested_size = STACK;
 	/* Refused before Linux 4.14: then no child that is forked during a report can report. */
 	madvise(crash_state.owner, PAGE, MADV_WIPEONFORK);
@@ -61,13 +64,15 @@ static int map_memory(void)
 
 static int take_options(const struct kunwind_crash_options *options)
 {
-	if (options->size != sizeof(*options) || options->flags & ~KUNWIND_CRASH_GUESS)
+	if (options->size != sizeof(*options) ||
+	    options->flags & ~(KUNWIND_CRASH_GUESS | KUNWIND_CRASH_ALONE))
 		return -EINVAL;
 	if (options->path && (!*options->path || strlen(options->path) >= sizeof(crash_state.path)))
 		return -EINVAL;
 	if (options->path)
 		strcpy(crash_state.path, options->path);
 	crash_state.fd = options->fd;
+	crash_state.alone = options->flags & KUNWIND_CRASH_ALONE;
 	crash_state.deadline_ms = options->deadline_ms ?: DEADLINE_MS;
 	crash_state.most_frames = options->most_frames ?: MOST_FRAMES;
 	return 0;

@@ -197,7 +197,8 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 	};
 	const struct sigaction *action = before_of(signal);
 
-	if (__atomic_load_n(crash_state.owner, __ATOMIC_RELAXED) == owner_of(event.pid, event.tid)) {
+	if (__atomic_load_n(crash_state.owner, __ATOMIC_RELAXED) == owner_of(event.pid, event.tid) ||
+	    crash_state.helper == event.pid) {
 		on_nested(&event);
 		return;
 	}

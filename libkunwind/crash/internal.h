@@ -6,6 +6,7 @@
  *   handler.c   signal --> report --> what was there before
  *   guard.c, call_on.S   run a piece of the report on a stack of its own; a crash ends the piece
  *   report.c    the lines of a report
+ *   threads.c, clone_on.S   the other threads
  *   line.c      one line: JSON, and its output
  *   stack.c     alternate signal stacks
  *   arena.c     memory of the unwinder, outside the heap
@@ -45,6 +46,9 @@ struct crash_state {
 	char command[16];
 	char *stack_top, *nested;	/* of the report's stack; the stack of signals meanwhile */
 	size_t nested_size;
+	bool alone;			/* no other threads */
+	char *helper_top;		/* stack of the process that stops other threads */
+	pid_t helper;			/* that process, or 0 */
 	u64 *owner;			/* process and thread that report; 0 in a forked child */
 	struct crash_report *report;
 };

@@ -2,7 +2,7 @@
 /*
  * preload.c - for LD_PRELOAD: options from the environment, alternate stacks for all threads
  *
- * KUNWIND_CRASH_PATH, _FD, _DEADLINE, _FRAMES and _GUESS are the options; see
+ * KUNWIND_CRASH_PATH, _FD, _DEADLINE, _FRAMES, _GUESS and _ALONE are the options; see
  * kunwind_crash_init(3). Threads that pthread_create() starts get an alternate stack before they
  * run.
  */
@@ -57,7 +57,8 @@ static __attribute__((__constructor__)) void begin(void)
 {
 	const struct kunwind_crash_options options = {
 		.size = sizeof(options),
-		.flags = number("KUNWIND_CRASH_GUESS", 0) ? KUNWIND_CRASH_GUESS : 0,
+		.flags = (number("KUNWIND_CRASH_GUESS", 0) ? KUNWIND_CRASH_GUESS : 0) |
+			 (number("KUNWIND_CRASH_ALONE", 0) ? KUNWIND_CRASH_ALONE : 0),
 		.fd = (int)number("KUNWIND_CRASH_FD", 2),
 		.deadline_ms = number("KUNWIND_CRASH_DEADLINE", 0),
 		.most_frames = number("KUNWIND_CRASH_FRAMES", 0),

@@ -3,10 +3,10 @@
  * report.c - the lines of a report
  *
  *	{"pid": ..., "crash_info": {...}}			the process and its signal
- *	{"thread_id": ..., "thread_name": ...}			for each thread: its name,
+ *	{"thread_id": ..., "thread_name": ...}			for each thread (threads.c): its name,
  *	{"frame": 0, "offset": ..., ..., "registers": {...}}	its frames,
  *	{"frame_count": ..., "reason": ...}			and why they end
- *	{"status": "OK", "thread_count": ...}			the end
+ *	{"status": "OK", "thread_count": ..., "why": ...}	the end
  *
  * The members have the names of kunwind-json(5). Each piece runs by crash_guard(): if memory that it
  * needs was overwritten, the piece ends, and the report goes on.
@@ -15,19 +15,10 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#include "internal.h"
 #include "kunwind_core.h"
-#include "line.h"
+#include "report.h"
 #include "report_names.h"
 #include "../unwind/syscall.h"
-
-struct crash_report {
-	const struct crash_event *event;
-	struct crash_output output;
-	struct crash_line line;
-	struct kunwind_stack_walk walk;
-	u32 nr_threads, nr_frames;
-};
 
 size_t crash_report_size(void)
 {
@@ -101,23 +92,17 @@ static void write_process(void *data)
 
 /* ------------------------------------------------------------ threads */
 
-static void put_registers(struct crash_line *line, const ucontext_t *context)
+static void put_registers(struct crash_line *line, const struct kunwind_registers *regs)
 {
-	static const struct {
-		const char *name;
-		int at;
-	} of[] = {
-		{ "rax", REG_RAX }, { "rdx", REG_RDX }, { "rcx", REG_RCX }, { "rbx", REG_RBX },
-		{ "rsi", REG_RSI }, { "rdi", REG_RDI }, { "rbp", REG_RBP }, { "rsp", REG_RSP },
-		{ "r8", REG_R8 }, { "r9", REG_R9 }, { "r10", REG_R10 }, { "r11", REG_R11 },
-		{ "r12", REG_R12 }, { "r13", REG_R13 }, { "r14", REG_R14 }, { "r15", REG_R15 },
-		{ "rip", REG_RIP },
+	static const char *const names[KUNWIND_NR_REGISTERS] = {
+		"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12",
+		"r13", "r14", "r15", "rip",
 	};
 	u32 i;
 
 	crash_line_open(line, "registers");
-	for (i = 0; i < ARRAY_SIZE(of); i++)
-		crash_line_address(line, of[i].name, (u64)context->uc_mcontext.gregs[of[i].at]);
+	for (i = 0; i < KUNWIND_NR_REGISTERS; i++)
+		crash_line_address(line, names[i], regs->r[i]);
 	crash_line_close(line);
 }
 
@@ -141,8 +126,35 @@ static void put_frame(struct crash_line *line, const struct kunwind_stack_frame 
 			 module ? module->build_id_len : 0);
 }
 
-/* Writes the frames of report->walk. */
-static void write_frames(struct crash_report *report, const ucontext_t *context)
+void crash_report_thread(struct crash_report *report, pid_t tid, const char *name)
+{
+	report->open = true;
+	report->nr_threads++;
+	report->nr_frames = 0;
+	crash_line_begin(&report->line);
+	crash_line_number(&report->line, "thread_id", tid);
+	crash_line_string(&report->line, "thread_name", *name ? name : NULL);
+	crash_line_write(&report->line, &report->output);
+}
+
+/* The last line of a thread. */
+static void write_reason(struct crash_report *report, const char *reason, u64 missing, const char *why)
+{
+	struct crash_line *line = &report->line;
+
+	crash_line_begin(line);
+	crash_line_number(line, "frame_count", report->nr_frames);
+	crash_line_string(line, "reason", reason);
+	if (missing)
+		crash_line_address(line, "missing_address", missing);
+	else
+		crash_line_null(line, "missing_address");
+	crash_line_string(line, "why", why);
+	crash_line_write(line, &report->output);
+	report->open = false;
+}
+
+void crash_report_frames(struct crash_report *report, const struct kunwind_registers *regs)
 {
 	struct crash_line *line = &report->line;
 	struct kunwind_stack_frame frame;
@@ -153,49 +165,39 @@ static void write_frames(struct crash_report *report, const ucontext_t *context)
 		crash_line_begin(line);
 		crash_line_number(line, "frame", report->nr_frames);
 		put_frame(line, &frame);
-		if (!report->nr_frames && context)
-			put_registers(line, context);
+		if (!report->nr_frames)
+			put_registers(line, regs);
 		crash_line_write(line, &report->output);
 		report->nr_frames++;
 	}
-	crash_line_begin(line);
-	crash_line_number(line, "frame_count", report->nr_frames);
-	crash_line_string(line, "reason", kunwind_reason_name(kunwind_walk_reason(&report->walk)));
-	if (kunwind_walk_missing(&report->walk))
-		crash_line_address(line, "missing_address", kunwind_walk_missing(&report->walk));
-	else
-		crash_line_null(line, "missing_address");
-	crash_line_string(line, "why", late ? "deadline" : NULL);
-	crash_line_write(line, &report->output);
+	write_reason(report, kunwind_reason_name(kunwind_walk_reason(&report->walk)),
+		     kunwind_walk_missing(&report->walk), late ? "deadline" : NULL);
+}
+
+void crash_report_no_frames(struct crash_report *report, const char *why)
+{
+	write_reason(report, NULL, 0, why);
 }
 
 /* The thread that has crashed. */
 static void write_crashed(void *data)
 {
+	static const u8 order[KUNWIND_NR_REGISTERS] = {
+		REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8, REG_R9,
+		REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP,
+	};
 	struct crash_report *report = data;
 	const struct crash_event *event = report->event;
+	struct kunwind_registers regs;
 	char name[17] = "";
+	u32 i;
 
+	for (i = 0; i < KUNWIND_NR_REGISTERS; i++)
+		regs.r[i] = (u64)event->context->uc_mcontext.gregs[order[i]];
 	unwind_syscall(SYS_prctl, PR_GET_NAME, (long)name, 0, 0, 0, 0);
-	crash_line_begin(&report->line);
-	crash_line_number(&report->line, "thread_id", event->tid);
-	crash_line_string(&report->line, "thread_name", *name ? name : NULL);
-	crash_line_write(&report->line, &report->output);
+	crash_report_thread(report, event->tid, name);
 	kunwind_walk_begin_ucontext(&report->walk, crash_state.unwinder, event->context);
-	write_frames(report, event->context);
-}
-
-/* A piece has crashed: its thread's last line. */
-static void write_broken(void *data)
-{
-	struct crash_report *report = data;
-
-	crash_line_begin(&report->line);
-	crash_line_number(&report->line, "frame_count", report->nr_frames);
-	crash_line_null(&report->line, "reason");
-	crash_line_null(&report->line, "missing_address");
-	crash_line_string(&report->line, "why", "crashed");
-	crash_line_write(&report->line, &report->output);
+	crash_report_frames(report, &regs);
 }
 
 /* ------------------------------------------------------------ all */
@@ -242,6 +244,7 @@ static void write_end(void *data)
 	crash_line_begin(&report->line);
 	crash_line_string(&report->line, "status", "OK");
 	crash_line_number(&report->line, "thread_count", report->nr_threads);
+	crash_line_string(&report->line, "why", report->why);
 	crash_line_write(&report->line, &report->output);
 }
 
@@ -250,13 +253,15 @@ void crash_report_write(const struct crash_event *event)
 	struct crash_report *report = crash_state.report;
 
 	report->event = event;
-	report->nr_threads = 1;
-	report->nr_frames = 0;
+	report->nr_threads = 0;
+	report->why = NULL;
 	if (!crash_guard(open_output, report) || report->output.broken)
 		return;
 	crash_guard(write_process, report);
 	if (!crash_guard(write_crashed, report))
-		crash_guard(write_broken, report);
+		crash_report_no_frames(report, "crashed");
+	if (!crash_state.alone)
+		crash_threads_write(report);
 	crash_guard(write_end, report);
 	if (*crash_state.path)
 		unwind_syscall(SYS_close, report->output.fd, 0, 0, 0, 0, 0);

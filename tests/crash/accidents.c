@@ -218,6 +218,81 @@ static void in_threads(void *(*function)(void *), int nr)
 		pthread_join(thread[i], NULL);
 }
 
+/* ------------------------------------------------------------ other threads */
+
+static volatile unsigned long turns;
+static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
+
+FRAME void k_spin(void)
+{
+	for (;;)
+		turns++;
+}
+
+FRAME void k_blocked(void)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, NULL);
+	pause();
+	AFTER;
+}
+
+FRAME void k_lock(void)
+{
+	pthread_mutex_lock(&held);
+	AFTER;
+}
+
+FRAME void k_read(void)
+{
+	int ends[2];
+	char c;
+
+	if (!pipe(ends))
+		k_sink = (int)read(ends[0], &c, 1);
+	AFTER;
+}
+
+static void (*const busy[])(void) = { k_spin, k_blocked, k_lock, k_read };
+#define BUSY	(sizeof(busy) / sizeof(busy[0]))
+
+FRAME void *k_other(void *number)
+{
+	prctl(PR_SET_NAME, "other \"name\"");
+	pthread_barrier_wait(&barrier);
+	busy[(long)number]();
+	AFTER;
+	return NULL;
+}
+
+/* Threads that run, block all signals, wait for a lock, or are in a system call. */
+static void begin_others(void)
+{
+	pthread_t thread;
+	long i;
+
+	pthread_mutex_lock(&held);
+	pthread_barrier_init(&barrier, NULL, BUSY + 1);
+	for (i = 0; i < (long)BUSY; i++)
+		pthread_create(&thread, NULL, k_other, (void *)i);
+	pthread_barrier_wait(&barrier);
+	usleep(100000);
+}
+
+/* After a report, the other threads go on. */
+static int others_go_on(void)
+{
+	unsigned long before;
+
+	if (!sigsetjmp(out, 1))
+		k_outer();
+	before = turns;
+	usleep(100000);
+	return caught == 1 && turns != before ? 0 : 1;
+}
+
 /* Overwrites all of the heap. */
 FRAME void k_heap(void)
 {
@@ -267,6 +342,7 @@ static void filter(unsigned int action, const int *numbers, int nr)
 static void seccomp_filter(void)
 {
 	static const int few[] = { SYS_process_vm_readv };
+	static const int ptraces[] = { SYS_ptrace, SYS_clone, SYS_wait4 };
 	static const int many[] = { SYS_process_vm_readv, SYS_poll, SYS_clock_gettime, SYS_prctl, SYS_kill,
 				    SYS_rt_tgsigqueueinfo, SYS_nanosleep };
 
@@ -274,6 +350,14 @@ static void seccomp_filter(void)
 		filter(SECCOMP_RET_ERRNO | EPERM, few, 1);
 	else if (is("seccomp-trap"))
 		filter(SECCOMP_RET_TRAP, few, 1);
+	else if (is("seccomp-ptrace"))
+		filter(SECCOMP_RET_ERRNO | EPERM, &ptraces[0], 1);
+	else if (is("seccomp-ptrace-trap"))
+		filter(SECCOMP_RET_TRAP, &ptraces[0], 1);
+	else if (is("seccomp-clone"))
+		filter(SECCOMP_RET_ERRNO | EPERM, &ptraces[1], 1);
+	else if (is("seccomp-wait"))
+		filter(SECCOMP_RET_TRAP, &ptraces[2], 1);
 	else
 		filter(is("seccomp-many") ? SECCOMP_RET_ERRNO | EPERM : SECCOMP_RET_TRAP, many, 7);
 }
@@ -325,7 +409,7 @@ static void handlers(void)
 {
 	if (is("chain"))
 		before(SIGSEGV, NULL, SA_SIGINFO);
-	else if (is("recover") || is("closed-pipe"))
+	else if (is("recover") || is("closed-pipe") || is("others-go-on"))
 		before(SIGSEGV, on_recover, 0);
 	else if (is("second-recovers"))
 		before(SIGSEGV, on_thread_end, 0);
@@ -389,6 +473,9 @@ static int happen(void)
 {
 	volatile int i;
 
+	if (!strncmp(mode, "others", 6) || is("seccomp-ptrace") || is("seccomp-ptrace-trap") ||
+	    is("seccomp-clone") || is("seccomp-wait") || is("full-pipe"))
+		begin_others();
 	if (is("overflow-thread"))
 		in_threads(k_overflow, 1);
 	else if (is("together") || is("second-recovers"))
@@ -399,7 +486,9 @@ static int happen(void)
 		k_recurse(0);
 	else if (is("heap"))
 		k_heap();
-	else if (is("nested")) {
+	else if (is("others-go-on"))
+		return others_go_on();
+	else if (is("others-nested") || is("nested")) {
 		dl_iterate_phdr(hide, NULL);
 		k_outer();
 	} else if (is("threads-end"))
@@ -425,7 +514,7 @@ static int happen(void)
 	} else if (is("fork") || is("forked-twice")) {
 		if (!in_child(fork()) || (is("forked-twice") && !in_child(fork())))
 			return 1;
-	} else if (is("vfork") || is("zombie")) {
+	} else if (is("vfork") || is("zombie") || is("others-vfork")) {
 		if (!in_child(vfork()))
 			return 1;
 	} else if (is("blocked")) {

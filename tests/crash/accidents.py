@@ -46,7 +46,8 @@ MODES = {
 }
 # that a report and the end of the process need, as kunwind_crash_init(3) lists them
 CALLS = set("getpid gettid sigaltstack openat clock_gettime poll write close prctl process_vm_readv rt_sigaction "
-            "rt_sigprocmask rt_tgsigqueueinfo rt_sigreturn restart_syscall".split())
+            "rt_sigprocmask rt_tgsigqueueinfo rt_sigreturn restart_syscall getdents64 read clone futex ptrace wait4 "
+            "nanosleep tgkill kill".split())
 
 
 def build(where, name, *options):
@@ -84,6 +85,38 @@ def check(what, done, found, status, count, names, symbols):
         good = good and all(stack == names for stack in stacks) and set(reasons) == {"complete"}
     tap.check(what, good, "%r\n%s" % (done, "\n".join("%s %s %s %s" % (r.end, r.problems, why, stack[:20])
                                                       for r, why, stack in zip(found, reasons, stacks))))
+
+
+OTHERS = [["k_spin", "k_other"], ["k_blocked", "k_other"], ["k_lock", "k_other"], ["k_read", "k_other"]]
+
+
+def check_others(program, shared, folder, symbols):
+    """Threads that run, block all signals, wait for a lock, or are in a system call."""
+    for mode, what, status, count in (("others", "stacks of other threads", SEGV, 1),
+                                      ("others-go-on", "other threads go on after a report", 0, 1),
+                                      ("others-vfork", "other threads, and a child of vfork()", SEGV, 2)):
+        done, found = run(folder, program, mode, "report.%p")
+        report = max(found, key=lambda report: len(report.threads), default=None)
+        others = report.threads[1:] if report else []
+        stacks = [crashes.own(symbols.names(thread)) for thread in others]
+        tap.check(what, done.returncode == status and len(found) == count and all(r.whole() for r in found) and
+                  sorted(stacks) == sorted(OTHERS) and {t["thread_name"] for t in others} == {'other "name"'} and
+                  {(t["reason"], t["why"]) for t in others} == {("complete", None)}, (done, stacks, others))
+        if mode == "others-vfork" and report:
+            tap.check("the child has no other threads", min(len(r.threads) for r in found) == 1)
+    for mode, what, whys in (("seccomp-ptrace", "ptrace() is refused", {"not permitted"}),
+                             ("seccomp-ptrace-trap", "ptrace() raises SIGSYS", {"not stopped"}),
+                             ("seccomp-clone", "clone() is refused", {"not permitted"}),
+                             ("seccomp-wait", "wait4() raises SIGSYS", {"not stopped"}),
+                             ("others-nested", "the stack of each thread crashes the report", {"crashed"})):
+        done, found = run(folder, shared if mode == "others-nested" else program, mode, "report.%p")
+        others = found[0].threads[1:] if found else []
+        tap.check("other threads: " + what, done.returncode == SEGV and len(found) == 1 and found[0].whole() and
+                  len(others) == len(OTHERS) and {t["thread_name"] for t in others} == {'other "name"'} and
+                  {t["why"] for t in others} == whys and {t["reason"] for t in others} == {None}, (done, others))
+    done, found = run(folder, "strace", "-f", "-o", "trace", program, "others", "report.%p")
+    tap.check("other threads of a program under strace have their names", len(found) == 1 and found[0].whole() and
+              {t["why"] for t in found[0].threads[1:]} == {"not permitted"}, (done, found and found[0].threads[1:]))
 
 
 def check_nested(program, folder):
@@ -222,6 +255,7 @@ def main():
             tap.skip(what, "no seccomp")
             continue
         check(what, done, found, status, count, names, symbols)
+    check_others(program, shared, folder, symbols)
     check_nested(shared, folder)
     check_pipes(program, folder, symbols)
     check_slow_pipe(program, folder)

@@ -25,7 +25,7 @@ FRAME.update(path=schema.STRING, code_id=schema.STRING)
 FRAME = schema.members(list(FRAME), registers={"type": "object", "additionalProperties": schema.ADDRESS}, **FRAME)
 REASON = schema.members(frame_count=schema.COUNT, reason={"enum": schema.REASONS + [None]},
                         missing_address=schema.ANY_ADDRESS, why=schema.STRING)
-END = schema.members(status={"enum": ["OK"]}, thread_count=schema.COUNT)
+END = schema.members(status={"enum": ["OK"]}, thread_count=schema.COUNT, why=schema.STRING)
 
 
 class Report:

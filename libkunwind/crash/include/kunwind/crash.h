@@ -21,6 +21,9 @@
  * only the system calls that kunwind_crash_init(3) lists. All that it needs is in memory of its own,
  * outside the heap. Until a signal arrives, the library does nothing.
  *
+ * The other threads follow the one that has crashed. A process that is made for this stops them by
+ * ptrace(2): a signal would not reach threads that block it, and would interrupt their system calls.
+ *
  * Errors are negative errno values.
  */
 #ifndef KUNWIND_CRASH_H
@@ -44,6 +47,7 @@ struct kunwind_crash_options {
 };
 
 #define KUNWIND_CRASH_GUESS	(1U << 0)	/* go on by guesses, which "trust" marks */
+#define KUNWIND_CRASH_ALONE	(1U << 1)	/* report no other threads */
 
 /**
  * kunwind_crash_init() - report crashes from now on
