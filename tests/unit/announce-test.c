@@ -185,6 +185,17 @@ static void test_sweep_announces(void)
 	kunwind_space_sweep_soon();
 	flush_delayed_work(&sweeper);
 	tap_ok(told == 4 * NR, "sweep: its number wraps and skips the number of a new space");
+	WRITE_ONCE(other->tgid, KUNWIND_NO_TGID);
+	publish(other, list());
+	kunwind_space_sweep_soon();
+	flush_delayed_work(&sweeper);
+	tap_ok(told == 4 * NR && !sweeper.queued,
+	       "sweep: nothing is announced for a process that ended, nor swept again");
+	WRITE_ONCE(other->tgid, 0);
+	kunwind_space_sweep_soon();
+	flush_delayed_work(&sweeper);
+	tap_ok(told == 4 * NR && sweeper.queued, "sweep: a child without a number is swept again");
+	WRITE_ONCE(other->tgid, 200);
 	publish(other, list());
 	objects[2].state = KUNWIND_OBJECT_PENDING;
 	publish(other, list());

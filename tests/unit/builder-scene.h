@@ -90,7 +90,23 @@ static int copy_from_user_nofault(void *to, const void *from, size_t size)
 #include "../../kmod/object/source.c"
 #include "../../kmod/object/estimate.c"
 #include "../../kmod/object/result.c"
+#include "../../kmod/core/rows/unwind_info.h"
+/* A Go program, of which Go's own table has 1 MiB. */
+static bool pretends_go;
+static enum kunwind_build_error find_info(kunwind_read_fn *read, void *from, u64 size,
+					  struct kunwind_elf *elf)
+{
+	enum kunwind_build_error error = kunwind_unwind_info_find(read, from, size, elf);
+
+	if (pretends_go) {
+		elf->go = true;
+		elf->debug_size = 1 << 20;
+	}
+	return error;
+}
+#define kunwind_unwind_info_find	find_info
 #include "../../kmod/object/builder.c"
+#undef kunwind_unwind_info_find
 
 /* ----------------------------------------- what these files need of others */
 

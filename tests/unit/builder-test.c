@@ -211,6 +211,13 @@ static void test_charge(void)
 	       "unwind information larger than max_eh_frame_mb: refused");
 	end("max_eh_frame_mb");
 	begin();
+	pretends_go = true;
+	max_eh_frame_mb = 1;
+	tap_ok(build(false, KUNWIND_OBJECT_READY, KUNWIND_OK) && !object.elf.go && !object.elf.debug_size,
+	       "a Go program whose own table is too large: a table of the other unwind information");
+	pretends_go = false;
+	end("a large Go program");
+	begin();
 	max_whole_kb = 0;
 	tap_ok(build(false, KUNWIND_OBJECT_READY, KUNWIND_OK) && in_parts && started == 1 && !built_over &&
 	       (s64)parts_charged == estimate() && users[0].bytes == (s64)parts_charged,

@@ -200,6 +200,16 @@ static void test_exec_charged(void)
 	executes_as(child, ANN, 0, usual);
 	tap_ok(is(child, "-") && sees(0, child),
 	       "exec as a user whose share is full: a registration by hand stays");
+	max_processes = 100;
+	executes_as(forks(root, 22), BOB, 0, usual);
+	child = forks(root, 23);
+	executes_as(child, ANN, 0, usual);
+	registers(root, child, 0);
+	i = shares_of(ANN);
+	max_processes = 1;
+	executes_as(child, BOB, 0, usual);
+	tap_ok(is(child, "-") && shares_of(ANN) == i - 1 && shares_of(BOB) == 1,
+	       "exec as a user whose share is full: the record leaves the former user's share once");
 	end("exec as another user");
 }
 

@@ -132,6 +132,13 @@ static void test_epochs(void)
 	kunwind_filesystem_put(0x801);
 	kunwind_filesystem_put(0x801);
 	kunwind_filesystem_put(0x801);
+	tap_ok(kunwind_filesystem_get(0x801, U32_MAX) && kunwind_filesystem_get(0x801, 1) &&
+	       kunwind_filesystem_epoch(0x801) == 1, "epoch: after 2^32 ends, a newer epoch is still newer");
+	tap_ok(kunwind_filesystem_get(0x801, U32_MAX) && kunwind_filesystem_epoch(0x801) == 1,
+	       "epoch: and an older one older");
+	kunwind_filesystem_put(0x801);
+	kunwind_filesystem_put(0x801);
+	kunwind_filesystem_put(0x801);
 	no_memory = 1;
 	tap_ok(!kunwind_filesystem_get(0x801, 0) && !find(0x801),
 	       "epoch: without memory for a record, get fails");

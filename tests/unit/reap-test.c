@@ -23,6 +23,7 @@ static void test_reap(void)
 	grace_periods = freed_after = 0;
 	kunwind_reap(&first, note_free);
 	tap_ok(!grace_periods && !freed_after, "reap: the caller does not wait for a grace period");
+	tap_ok(reap_work.queued && reap_work.delay == REAP_DELAY, "reap: items are collected for a while");
 	kunwind_reap_flush();
 	tap_ok(freed_after == 1, "reap: an item is freed after a grace period that began when it was queued");
 	kunwind_reap(&second, note_free);

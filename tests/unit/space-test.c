@@ -562,6 +562,26 @@ static void test_names_of_links(void)
 /*
  * The module is unloaded while a space exists, and another waits to be freed.
  */
+/* The addresses that have to be read again. */
+static void test_changed(void)
+{
+	struct kunwind_changed changed = { 0 };
+	u32 i;
+
+	for (i = 1; i <= KUNWIND_CHANGED_MAX; i++)
+		kunwind_changed_add(&changed, 0x10000 * i, 0x10000 * i + 0x1000);
+	kunwind_changed_add(&changed, 0x10000, 0x10000);
+	tap_ok(changed.nr == KUNWIND_CHANGED_MAX, "changed: %u intervals are kept apart", changed.nr);
+	kunwind_changed_add(&changed, 0x21000, 0x22000);
+	tap_ok(changed.nr == 1 && changed.interval[0].start == 0x10000 &&
+	       changed.interval[0].end == 0x10000 * KUNWIND_CHANGED_MAX + 0x1000,
+	       "changed: at one more, an interval from the first to the end of the last is left");
+	kunwind_changed_add(&changed, 0x1000, 0x2000);
+	kunwind_changed_add(&changed, 0x2000, 0x3000);
+	tap_ok(changed.nr == 2 && changed.interval[1].start == 0x1000 && changed.interval[1].end == 0x3000,
+	       "changed: intervals that touch are one");
+}
+
 static void test_exit(void)
 {
 	begin();
@@ -592,6 +612,7 @@ int main(void)
 		test_borrowed();
 	}
 	chunk_max = NR;
+	test_changed();
 	test_links();
 	test_names_of_links();
 	test_exit();

@@ -66,7 +66,14 @@ static void tracepoint_probe_unregister(struct tracepoint *tp,
 		while_unregistering();
 	while_unregistering = NULL;
 }
-#define tracepoint_synchronize_unregister()			do { } while (0)
+static unsigned int probes_ended;
+static void tracepoint_synchronize_unregister(void)
+{
+	might_sleep();
+	if (sys_enter_tracepoint.probe)
+		wrong("the probe can still be called");
+	probes_ended++;
+}
 
 #define _KUNWIND_HOOK_H
 #define kunwind_hook_missing()	false
@@ -497,12 +504,14 @@ static void test_settle(void)
 	tap_ok(!memchr_inv(kunwind_emitter->call, 0, sizeof(kunwind_emitter->call)),
 	       "on again while the probe is removed: numbers of earlier system calls are forgotten");
 	periods = grace_periods;
+	probes_ended = 0;
 	enters();
 	tap_ok(sys_enter_tracepoint.probe && kunwind_emitter && asks(100),
 	       "on again while the probe is removed: the event is on");
 	end();
 	tap_ok(!sys_enter_tracepoint.probe && !kunwind_emitter, "off: neither probe nor memory is left");
 	tap_ok(grace_periods > periods, "off: the memory is freed after a grace period");
+	tap_ok(probes_ended == 1, "off: the memory is freed after the last probe has returned");
 	register_error = -ENOMEM;
 	kunwind_emitter_begin();
 	drain_workqueue(NULL);

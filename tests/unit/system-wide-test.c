@@ -234,6 +234,10 @@ static void test_running(void)
 	settle_error = -EINTR;
 	tap_ok(kunwind_system_wide_set(true) == -EINTR, "a fatal signal while it waits for tables: EINTR");
 	settle_error = 0;
+	nr_asked = nr_listed = nr_adopted = U32_MAX;
+	ann->reads = 0;
+	tap_ok(!kunwind_system_wide_set(true) && !nr_asked && ann->reads == 1,
+	       "on for the 2^32nd time: the caller waits until the processes are registered");
 	end("running");
 }
 
