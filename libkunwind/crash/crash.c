@@ -71,6 +71,10 @@ static int take_options(const struct kunwind_crash_options *options)
 		return -EINVAL;
 	if (options->path)
 		strcpy(crash_state.path, options->path);
+	if (options->receiver && strlen(options->receiver) >= sizeof(crash_state.receiver))
+		return -EINVAL;
+	if (options->receiver)
+		strcpy(crash_state.receiver, options->receiver);
 	crash_state.fd = options->fd;
 	crash_state.alone = options->flags & KUNWIND_CRASH_ALONE;
 	crash_state.deadline_ms = options->deadline_ms ?: DEADLINE_MS;

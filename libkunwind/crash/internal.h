@@ -7,6 +7,7 @@
  *   guard.c, call_on.S   run a piece of the report on a stack of its own; a crash ends the piece
  *   report.c    the lines of a report
  *   threads.c, clone_on.S   the other threads
+ *   receiver.c  the program that receives it
  *   line.c      one line: JSON, and its output
  *   stack.c     alternate signal stacks
  *   arena.c     memory of the unwinder, outside the heap
@@ -43,6 +44,7 @@ struct crash_state {
 	int fd;
 	u32 deadline_ms, most_frames;
 	char path[CRASH_PATH];		/* "": fd */
+	char receiver[CRASH_PATH];	/* "": none */
 	char command[16];
 	char *stack_top, *nested;	/* of the report's stack; the stack of signals meanwhile */
 	size_t nested_size;

@@ -2,7 +2,7 @@
 /*
  * preload.c - for LD_PRELOAD: options from the environment, alternate stacks for all threads
  *
- * KUNWIND_CRASH_PATH, _FD, _DEADLINE, _FRAMES, _GUESS and _ALONE are the options; see
+ * KUNWIND_CRASH_PATH, _RECEIVER, _FD, _DEADLINE, _FRAMES, _GUESS and _ALONE are the options; see
  * kunwind_crash_init(3). Threads that pthread_create() starts get an alternate stack before they
  * run.
  */
@@ -63,6 +63,7 @@ static __attribute__((__constructor__)) void begin(void)
 		.deadline_ms = number("KUNWIND_CRASH_DEADLINE", 0),
 		.most_frames = number("KUNWIND_CRASH_FRAMES", 0),
 		.path = secure_getenv("KUNWIND_CRASH_PATH"),
+		.receiver = secure_getenv("KUNWIND_CRASH_RECEIVER"),
 	};
 
 	kunwind_crash_init(&options);

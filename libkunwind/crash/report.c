@@ -232,7 +232,8 @@ static void open_output(void *data)
 {
 	struct crash_report *report = data;
 
-	report->output.fd = *crash_state.path ? open_path(report->event->pid) : crash_state.fd;
+	if (!crash_receiver_start(report))
+		report->output.fd = *crash_state.path ? open_path(report->event->pid) : crash_state.fd;
 	report->output.broken = report->output.fd < 0;
 	report->output.end = crash_clock() + crash_state.deadline_ms * 1000000ULL;
 }
@@ -263,6 +264,7 @@ void crash_report_write(const struct crash_event *event)
 	if (!crash_state.alone)
 		crash_threads_write(report);
 	crash_guard(write_end, report);
-	if (*crash_state.path)
+	if (*crash_state.path || report->receiver)
 		unwind_syscall(SYS_close, report->output.fd, 0, 0, 0, 0, 0);
+	crash_receiver_wait(report);
 }

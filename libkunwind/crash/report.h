@@ -19,6 +19,10 @@ struct crash_report {
 	struct kunwind_stack_walk walk;
 	u32 nr_threads, nr_frames;
 	bool open;			/* the last line of the present thread is to be written */
+	/* receiver.c */
+	pid_t receiver;			/* or 0 */
+	int input;			/* its end of the pipe */
+	bool no_receiver;		/* execve() has failed */
 	/* threads.c */
 	const char *why;		/* some threads are missing; NULL: none */
 	int tasks;			/* /proc/self/task */
@@ -36,6 +40,17 @@ struct crash_report {
 void crash_report_thread(struct crash_report *report, pid_t tid, const char *name);
 void crash_report_frames(struct crash_report *report, const struct kunwind_registers *regs);
 void crash_report_no_frames(struct crash_report *report, const char *why);
+
+/*
+ * clone_on.S: starts a process that calls @function on the stack that ends at @top, and ends when it
+ * returns. Returns its id, or a negative errno value.
+ */
+long crash_clone_on(unsigned long flags, void *top, void (*function)(void *data), void *data);
+
+/* receiver.c: sets the output. False: there is no receiver, or it cannot be started. */
+bool crash_receiver_start(struct crash_report *report);
+/* After the output was closed: waits until the receiver has ended, or for the deadline. */
+void crash_receiver_wait(const struct crash_report *report);
 
 /* threads.c: writes the threads besides the one that has crashed. */
 void crash_threads_write(struct crash_report *report);

@@ -34,8 +34,6 @@
 #define SET_PTRACER	0x59616d61	/* PR_SET_PTRACER */
 #define MS		1000000ULL
 
-long crash_clone_on(unsigned long flags, void *top, void (*function)(void *data), void *data);
-
 struct task_entry {				/* of getdents64(2) */
 	u64 inode, offset;
 	u16 len;

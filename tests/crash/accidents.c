@@ -3,7 +3,7 @@
  * accidents.c - a program that crashes, in a state that its argument names, in which a report is
  * difficult; accidents.py checks the report
  *
- *	accidents MODE PATH		PATH: of the report; fd:N: a descriptor
+ *	accidents MODE PATH [RECEIVER]	PATH: of the report; fd:N: a descriptor
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -532,19 +532,21 @@ static int happen(void)
 	return 1;
 }
 
-static int begin(const char *path)
+static int begin(const char *path, const char *receiver)
 {
 #ifdef PRELOADED
 	(void)path;
+	(void)receiver;
 	return 0;
 #else
-	struct kunwind_crash_options options = { .size = sizeof(options), .most_frames = 10000 };
+	struct kunwind_crash_options options = { .size = sizeof(options), .most_frames = 10000,
+						 .receiver = receiver };
 
 	if (strncmp(path, "fd:", 3))
 		options.path = path;
 	else
 		options.fd = atoi(path + 3);
-	if (is("full-pipe") || is("slow-pipe"))
+	if (is("full-pipe") || is("slow-pipe") || is("receiver-hangs"))
 		options.deadline_ms = 300;
 	return kunwind_crash_init(&options) || kunwind_crash_init(&options) != -EALREADY;
 #endif
@@ -558,7 +560,7 @@ int main(int argc, char **argv)
 		return 2;
 	mode = argv[1];
 	handlers();
-	if (begin(argv[2]))
+	if (begin(argv[2], argv[3]))
 		return 3;
 	ret = happen();
 	AFTER;

@@ -194,6 +194,33 @@ def check_system_calls(program, folder):
               (calls - CALLS, done))
 
 
+def check_receiver(program, folder, where, symbols):
+    def script(name, text):
+        path = os.path.join(where, name)
+        with open(path, "w", encoding="utf-8") as f:
+            f.write("#!/bin/sh\n" + text)
+        os.chmod(path, 0o755)
+        return path
+
+    # it has the report, and sees the process that has crashed
+    receiver = script("receive", 'cat >"report.$1" && tr "\\0" " " </proc/$1/cmdline >command\n[ -z "$HOME" ] || exit 1\n'
+                      'grep -q "^SigBlk:.0*$" /proc/$$/status && echo none >blocked\n')
+    done, found = run(folder, program, "plain", "fd:-1", receiver, env=dict(os.environ, HOME="/"))
+    check("a receiver has the report", done, found, SEGV, 1, CHAIN, symbols)
+    seen = os.path.join(folder, "command")
+    tap.check("a receiver sees the process that has crashed", os.path.exists(seen) and program in open(seen).read())
+    tap.check("a receiver has no signal blocked", os.path.exists(os.path.join(folder, "blocked")))
+    done, found = run(folder, program, "plain", "report.%p", os.path.join(where, "none"))
+    check("a receiver that cannot be started: the report is in the file", done, found, SEGV, 1, CHAIN, symbols)
+    done, found = run(folder, program, "others", "fd:-1", receiver)
+    tap.check("a receiver of a program with threads", len(found) == 1 and found[0].whole() and
+              len(found[0].threads) == 1 + len(OTHERS), (done, found))
+    start = time.monotonic()
+    done, found = run(folder, program, "receiver-hangs", "fd:-1", script("hang", "exec >&- 2>&-; exec sleep 15"))
+    tap.check("a receiver that hangs: the process ends after the deadline",
+              done.returncode == SEGV and 0.3 <= time.monotonic() - start < 12, (done, time.monotonic() - start))
+
+
 def check_process_1(program, folder):
     """The kernel drops signals without a handler that process 1 sends to itself."""
     for mode, status in (("plain", 128 + 11), ("breakpoint", 128 + 5)):
@@ -274,6 +301,7 @@ def main():
     check_system_calls(program, folder)
     check_no_proc(program, folder, symbols)
     check_process_1(program, folder)
+    check_receiver(program, folder, where, symbols)
     check_healthy(library, folder)
     tap.finish()
 

@@ -44,6 +44,11 @@ struct kunwind_crash_options {
 	uint32_t unused;
 	const char *path;	/* file that reports are appended to; "%p": the process id. It is opened
 				 * when the program crashes, and may be no symbolic link. NULL: @fd */
+	const char *receiver;	/* program that is started when the program crashes: the report is its
+				 * standard input, the process id its argument. It has no environment
+				 * but PATH. When the report is written, the process waits until the
+				 * receiver has ended, or for the deadline. If it cannot be started, the
+				 * report goes to @path or @fd. NULL: none */
 };
 
 #define KUNWIND_CRASH_GUESS	(1U << 0)	/* go on by guesses, which "trust" marks */
