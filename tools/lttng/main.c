@@ -18,7 +18,6 @@
  * Then the front end prints one line of advice, unless the session has them;
  * procname, which only names the program, may be missing.
  */
-#include <lttng/lttng-error.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,20 +124,20 @@ static bool create_channel(struct options_general *general, const struct options
 	return false;
 }
 
-/* Enables one of kunwind's events. Returns true also if it is already enabled. */
+/*
+ * Enables one of kunwind's events. False: it could not be enabled, or is enabled already,
+ * for which LTTng 2.13 and 2.16 have different statuses.
+ */
 static bool enable_by_name(struct options_general *general, const struct options_event *event,
 			   const char *name)
 {
 	char **at = session_command(general, "enable-event", event);
-	int status;
 
 	*at++ = (char *)"--channel";
 	*at++ = (char *)KUNWIND_OWN_CHANNEL;
 	*at++ = (char *)name;
 	*at = NULL;
-	/* Its exit status is the error. With --quiet it prints nothing. */
-	status = real_run(general->argv, REAL_HIDDEN, NULL, 0);
-	return !status || status == LTTNG_ERR_KERN_EVENT_EXIST;
+	return !real_run(general->argv, REAL_HIDDEN, NULL, 0);
 }
 
 /*
@@ -151,6 +150,7 @@ static void enable_own(struct options_general *general, const struct options_eve
 	static const char probe[] = "/sys/module/lttng_probe_kunwind";
 	char *load[] = { (char *)"modprobe", (char *)"-q", (char *)"lttng-probe-kunwind", NULL };
 	bool enabled = true;
+	char *saved;
 	size_t i;
 
 	if (access(probe, F_OK) && access("/sys/module/kunwind", F_OK))
@@ -164,6 +164,12 @@ static void enable_own(struct options_general *general, const struct options_eve
 		return;
 	for (i = 0; i < sizeof(own) / sizeof(own[0]); i++)
 		enabled &= enable_by_name(general, event, own[i]);
+	if (enabled)
+		return;
+	saved = saved_session(general, event->session);
+	for (enabled = true, i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		enabled &= saved_event(saved, KUNWIND_OWN_CHANNEL, own[i]);
+	free(saved);
 	if (!enabled)
 		fputs("lttng: not all of kunwind's events could be enabled (kunwind_map ...): "
 		      "frames of processes that end may have no names\n", stderr);

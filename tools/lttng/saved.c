@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * saved.c - find out which kernel channels a session has, and whether one has
- * the contexts that stacks need: those of --callstack, except for procname
+ * saved.c - find out which kernel channels a session has, whether one has the
+ * contexts that stacks need (those of --callstack, except for procname), and which
+ * events are enabled
  *
  * No format of "lttng list" shows contexts. "lttng save" writes them: it saves
  * the configuration of a session as XML, here into a temporary directory that
@@ -78,6 +79,20 @@ bool saved_contexts(const char *text, const char *channel)
 	return find(contexts, end, "<type>CALLSTACK_USER</type>") &&
 	       find(contexts, end, "<type>VPID</type>") &&
 	       find(contexts, end, "<type>VTID</type>");
+}
+
+bool saved_event(const char *text, const char *channel, const char *event)
+{
+	const char *end, *at = text ? find_channel(text, channel, &end) : NULL, *next;
+	char name[256];
+
+	snprintf(name, sizeof(name), "<name>%s</name>", event);
+	for (at = at ? find(at, end, "<event>") : NULL; at; at = find(next, end, "<event>")) {
+		next = up_to(at, end, "</event>");
+		if (find(at, next, name))
+			return find(at, next, "<enabled>true</enabled>");
+	}
+	return false;
 }
 
 /*

@@ -26,4 +26,7 @@ bool saved_channel(const char *text, const char *channel);
  */
 bool saved_contexts(const char *text, const char *channel);
 
+/* Returns whether the event is enabled in the channel. @text may be NULL. */
+bool saved_event(const char *text, const char *channel, const char *event);
+
 #endif /* KUNWIND_LTTNG_SAVED_H */
