@@ -16,7 +16,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 # One meaning for each letter. "-n": how many lines or events are printed.
 LETTERS = {"a": {"all"}, "b": {"by"}, "c": {"children"}, "e": {"event"}, "F": {"frequency"}, "h": {"help"},
            "i": {"inlined"}, "j": {"json"}, "k": {"kernel"}, "l": {"lines"}, "m": {"maps"}, "n": {"top", "limit", "frames"},
-           "o": {"output"}, "p": {"pid"}, "q": {"quiet"}, "s": {"sort"}, "t": {"tsv"}, "u": {"user"},
+           "o": {"output"}, "p": {"pid"}, "q": {"quiet"}, "r": {"repeat"}, "s": {"sort"}, "t": {"tsv"}, "u": {"user"},
            "w": {"weight"}}
 
 
