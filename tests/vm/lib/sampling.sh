@@ -37,11 +37,18 @@ burn() {
 	wait $!
 }
 end() { lttng -q stop; lttng -q destroy sampler; }
-# A thread that sleeps with a queued task work of kunwind's holds the module, so
-# the session daemon ends first.
+# A thread that sleeps with a queued task work of kunwind's holds the module. The session
+# daemon ends first. All other threads are stopped for a moment: a stop runs task works.
 unload() {
+	local pid
 	pkill -x lttng-sessiond
+	for pid in $(ps -e -o pid= --no-headers); do
+		[ "$pid" -le 2 ] || [ "$pid" = $$ ] || kill -STOP "$pid" && kill -CONT "$pid"
+	done 2>/dev/null
 	unloads() { rmmod kunwind 2>/dev/null; }
 	eventually "the module is unloaded" unloads
+	[ -d /sys/module/kunwind ] || return
+	diag "references: $(cat /sys/module/kunwind/refcnt), modules: $(ls /sys/module/kunwind/holders)"
+	diag "$(kunwind status --tsv)"
 }
 list() { "$sampled" "$1" list; }
