@@ -30,7 +30,7 @@ is "$(cat $counter/counters)" "$(nproc)" "each CPU has a counter"
 burn 1500 kunwind run -- ./burner 300
 end
 is "$(status sampler '') $(cat $counter/counters)" "off 0" "after the session no counter exists"
-adopt "$sampled" shares shares ./burner truth --at-least 1500 --within 5
+adopt "$sampled" shares shares ./burner truth --at-least 1500 --within 5 --nmi
 # In the middle of a context switch, the memory of another program is mapped: nothing can be read.
 is "$(list shares | awk -F '\t' '$1 == "burner" && $7 != "complete" && !($7 == "unreadable" && $9)' | cut -f 7 | sort -u | grep -vxE 'not_ready|reg_unknown')" "" \
 	"samples in NMIs: the program's stacks are complete"
