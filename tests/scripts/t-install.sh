@@ -349,5 +349,5 @@ is "$(grep -v status "$work/calls" | xargs -d '\n')" "unbuild -m kunwind-lttng -
 setup --undo lttng
 like "$status $(cat "$work/out")" "^0 .*nothing to undo" "a second --undo has nothing to do"
 setup --undo build
-is "$status" 1 "--undo is for lttng only"
+is "$status" 2 "--undo is for lttng only"
 done_testing
