@@ -16,9 +16,9 @@
  */
 #include <errno.h>
 #include <sys/syscall.h>
-#include <time.h>
 
 #include "internal.h"
+#include "line.h"
 #include "../unwind/syscall.h"
 
 static const int signals[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS };
@@ -69,7 +69,6 @@ static bool is_gone(u64 owner, pid_t pid)
 /* False: another thread reports, and does not end in time. */
 static bool acquire(const struct crash_event *event)
 {
-	const struct timespec some = { .tv_nsec = WAIT_MS * 1000000 };
 	const u64 own = owner_of(event->pid, event->tid);
 	u32 tries = 2 * crash_state.deadline_ms / WAIT_MS + 10;
 	u64 owner;
@@ -83,7 +82,7 @@ static bool acquire(const struct crash_event *event)
 		    __atomic_compare_exchange_n(crash_state.owner, &owner, own, false, __ATOMIC_ACQUIRE,
 						__ATOMIC_RELAXED))
 			return true;
-		unwind_syscall(SYS_nanosleep, (long)&some, 0, 0, 0, 0, 0);
+		crash_sleep(WAIT_MS * 1000000);
 	}
 	return false;
 }

@@ -105,20 +105,24 @@ void crash_line_string(struct crash_line *line, const char *key, const char *val
 		put_text(line, "null");
 }
 
+char *crash_digits(char *end, u64 value)
+{
+	*--end = 0;
+	do
+		*--end = (char)('0' + value % 10);
+	while (value /= 10);
+	return end;
+}
+
 void crash_line_number(struct crash_line *line, const char *key, s64 value)
 {
-	u64 rest = value < 0 ? -(u64)value : (u64)value;
-	char digits[24];
-	u32 n = sizeof(digits);
+	const u64 rest = value < 0 ? -(u64)value : (u64)value;
+	char digits[CRASH_DIGITS];
 
-	digits[--n] = 0;
-	do
-		digits[--n] = (char)('0' + rest % 10);
-	while (rest /= 10);
-	if (value < 0)
-		digits[--n] = '-';
 	put_key(line, key);
-	put_text(line, digits + n);
+	if (value < 0)
+		put(line, '-');
+	put_text(line, crash_digits(digits + sizeof(digits), rest));
 }
 
 void crash_line_address(struct crash_line *line, const char *key, u64 value)
@@ -149,6 +153,13 @@ u64 crash_clock(void)
 	if (unwind_syscall(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&now, 0, 0, 0, 0))
 		return 0;
 	return (u64)now.tv_sec * 1000000000 + (u64)now.tv_nsec;
+}
+
+void crash_sleep(long ns)
+{
+	const struct timespec some = { .tv_nsec = ns };
+
+	unwind_syscall(SYS_nanosleep, (long)&some, 0, 0, 0, 0, 0);
 }
 
 bool crash_output_ended(const struct crash_output *output)

@@ -39,6 +39,12 @@ void crash_line_write(struct crash_line *line, struct crash_output *output);
 
 /* Returns nanoseconds, or 0 if the clock cannot be read. */
 u64 crash_clock(void);
+/* @ns: less than a second */
+void crash_sleep(long ns);
+
+#define CRASH_DIGITS	24		/* bytes, with the 0 */
+/* Writes the number and a 0, so that they end at @end. Returns the first digit. */
+char *crash_digits(char *end, u64 value);
 
 /* The deadline is over, or nothing can be written. */
 bool crash_output_ended(const struct crash_output *output);

@@ -11,27 +11,19 @@
 #include <sched.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include "report.h"
 #include "../unwind/syscall.h"
-
-#define WAIT_ALL	0x40000000	/* __WALL */
 
 static void become(void *data)
 {
 	static char path[] = "PATH=/usr/local/bin:/usr/bin:/bin";
 	struct crash_report *report = data;
-	char digits[12], *at = digits + sizeof(digits) - 1;
-	char *arguments[] = { crash_state.receiver, NULL, NULL }, *environment[] = { path, NULL };
-	u32 rest = (u32)report->event->pid;
+	char digits[CRASH_DIGITS];
+	char *pid = crash_digits(digits + sizeof(digits), (u64)report->event->pid);
+	char *arguments[] = { crash_state.receiver, pid, NULL }, *environment[] = { path, NULL };
 	const u64 mask = 0;
 
-	*at = 0;
-	do
-		*--at = (char)('0' + rest % 10);
-	while (rest /= 10);
-	arguments[1] = at;
 	if (unwind_syscall(SYS_dup2, report->input, 0, 0, 0, 0, 0) < 0)
 		return;
 	unwind_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof(mask), 0, 0);
@@ -64,10 +56,9 @@ bool crash_receiver_start(struct crash_report *report)
 
 void crash_receiver_wait(const struct crash_report *report)
 {
-	const struct timespec some = { .tv_nsec = 1000000 };
 	u32 tries = crash_state.deadline_ms;
 
 	while (report->receiver && tries-- && crash_clock() < report->output.end &&
 	       !unwind_syscall(SYS_wait4, report->receiver, 0, WAIT_ALL | WNOHANG, 0, 0, 0))
-		unwind_syscall(SYS_nanosleep, (long)&some, 0, 0, 0, 0, 0);
+		crash_sleep(1000000);
 }

@@ -16,6 +16,7 @@
 #include <sys/syscall.h>
 
 #include "kunwind_core.h"
+#include "kunwind_user_regs.h"
 #include "report.h"
 #include "report_names.h"
 #include "../unwind/syscall.h"
@@ -182,18 +183,12 @@ void crash_report_no_frames(struct crash_report *report, const char *why)
 /* The thread that has crashed. */
 static void write_crashed(void *data)
 {
-	static const u8 order[KUNWIND_NR_REGISTERS] = {
-		REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP, REG_R8, REG_R9,
-		REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP,
-	};
 	struct crash_report *report = data;
 	const struct crash_event *event = report->event;
 	struct kunwind_registers regs;
 	char name[17] = "";
-	u32 i;
 
-	for (i = 0; i < KUNWIND_NR_REGISTERS; i++)
-		regs.r[i] = (u64)event->context->uc_mcontext.gregs[order[i]];
+	kunwind_regs_of_ucontext(regs.r, event->context);
 	unwind_syscall(SYS_prctl, PR_GET_NAME, (long)name, 0, 0, 0, 0);
 	crash_report_thread(report, event->tid, name);
 	kunwind_walk_begin_ucontext(&report->walk, crash_state.unwinder, event->context);
@@ -206,17 +201,11 @@ static void write_crashed(void *data)
 static int open_path(pid_t pid)
 {
 	const char *from = crash_state.path;
-	char path[CRASH_PATH + 32], digits[12], *to = path;
+	char path[CRASH_PATH + 32], digits[CRASH_DIGITS], *to = path;
 
 	while (*from && to < path + CRASH_PATH) {
 		if (from[0] == '%' && from[1] == 'p') {
-			char *at = digits + sizeof(digits);
-			u32 rest = (u32)pid;
-
-			do
-				*--at = (char)('0' + rest % 10);
-			while (rest /= 10);
-			to = mempcpy(to, at, (size_t)(digits + sizeof(digits) - at));
+			to = stpcpy(to, crash_digits(digits + sizeof(digits), (u64)pid));
 			from += 2;
 		} else {
 			*to++ = *from++;

@@ -10,6 +10,7 @@
 #include "internal.h"
 #include "line.h"
 
+#define WAIT_ALL	0x40000000	/* __WALL of linux/wait.h, which musl-gcc does not find */
 #define CRASH_THREADS	4096		/* most threads besides the one that has crashed */
 
 struct crash_report {

@@ -18,17 +18,15 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
-#include <sys/user.h>
 #include <sys/wait.h>
-#include <time.h>
 
+#include "kunwind_user_regs.h"
 #include "report.h"
 #include "../unwind/syscall.h"
 
 /* linux/futex.h and others, which musl-gcc does not find */
 #define FUTEX_WAIT	0
 #define FUTEX_WAKE	1
-#define WAIT_ALL	0x40000000	/* __WALL */
 #define SEIZE		0x4206		/* PTRACE_SEIZE */
 #define INTERRUPT	0x4207		/* PTRACE_INTERRUPT */
 #define SET_PTRACER	0x59616d61	/* PR_SET_PTRACER */
@@ -44,13 +42,6 @@ struct task_entry {				/* of getdents64(2) */
 static long sys(long number, long a, long b, long c, long d)
 {
 	return unwind_syscall(number, a, b, c, d, 0, 0);
-}
-
-static void sleep_ns(long ns)
-{
-	const struct timespec some = { .tv_nsec = ns };
-
-	sys(SYS_nanosleep, (long)&some, 0, 0, 0);
 }
 
 static pid_t number_of(const char *text)
@@ -98,13 +89,11 @@ static void list(void *data)
 /* @name: 17 bytes */
 static void read_name(const struct crash_report *report, pid_t tid, char *name)
 {
-	char path[24], *at = path + sizeof(path) - sizeof("/comm");
+	char path[CRASH_DIGITS + 5], *at;
 	long fd, len = 0;
 
-	memcpy(at, "/comm", sizeof("/comm"));
-	do
-		*--at = (char)('0' + tid % 10);
-	while (tid /= 10);
+	at = crash_digits(path + CRASH_DIGITS, (u64)tid);
+	memcpy(path + CRASH_DIGITS - 1, "/comm", sizeof("/comm"));
 	fd = sys(SYS_openat, report->tasks, (long)at, O_RDONLY | O_CLOEXEC, 0);
 	if (fd >= 0) {
 		len = sys(SYS_read, fd, (long)name, 16, 0);
@@ -123,11 +112,10 @@ static bool registers_of(pid_t tid, struct kunwind_registers *regs)
 	if (sys(SYS_ptrace, PTRACE_GETREGS, tid, 0, (long)&of))
 		return false;
 	*regs = (struct kunwind_registers){
-		.r = { of.rax, of.rdx, of.rcx, of.rbx, of.rsi, of.rdi, of.rbp, of.rsp, of.r8, of.r9,
-		       of.r10, of.r11, of.r12, of.r13, of.r14, of.r15, of.rip },
 		.valid = (1U << KUNWIND_NR_REGISTERS) - 1,
 		.fs_base = of.fs_base,
 	};
+	kunwind_regs_of_user(regs->r, &of);
 	return true;
 }
 
@@ -137,7 +125,7 @@ static bool is_stopped(const struct crash_report *report, pid_t tid)
 	long got;
 
 	while (!(got = sys(SYS_wait4, tid, 0, WAIT_ALL | WNOHANG, 0)) && crash_clock() < report->patience)
-		sleep_ns(50000);
+		crash_sleep(50000);
 	return got == tid;
 }
 
@@ -198,7 +186,7 @@ static void wait_for_end(struct crash_report *report, pid_t helper)
 		got = sys(SYS_wait4, helper, 0, WAIT_ALL | WNOHANG, 0);
 		if (got == helper || got == -ECHILD)
 			return;
-		sleep_ns(200000);
+		crash_sleep(200000);
 		if (crash_clock() > end) {
 			sys(SYS_kill, helper, SIGKILL, 0, 0);
 			report->why = "deadline";

@@ -13,11 +13,11 @@
  * Any context.
  */
 #include <errno.h>
-#include <ucontext.h>
 
 #include "begin_here.h"
 #include "internal.h"
 #include "walk/mem.h"
+#include "../deps/kunwind_user_regs.h"
 
 /* For a stretch. A frame without CFI can take a thousand units or more. */
 #define BUDGET		(64 * KUNWIND_BUDGET)
@@ -71,16 +71,10 @@ UNWIND_EXPORT void kunwind_walk_begin_ucontext(struct kunwind_stack_walk *memory
 					       struct kunwind_unwinder *unwinder,
 					       const void *ucontext)
 {
-	static const u8 number[KUNWIND_NR_REGS] = {
-		REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP,
-		REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RIP,
-	};
-	const ucontext_t *context = ucontext;
 	struct unwind_walk *walk = walk_of(memory);
-	u32 i;
 
-	for (i = 0; i < KUNWIND_NR_REGS; i++)
-		walk->core.regs.r[i] = context->uc_mcontext.gregs[number[i]];
+	_Static_assert(KUNWIND_USER_REGS == KUNWIND_NR_REGS, "kunwind_user_regs.h is wrong");
+	kunwind_regs_of_ucontext(walk->core.regs.r, ucontext);
 	walk->core.regs.valid = KUNWIND_ALL_REGS;
 	begin_own(walk, unwinder, walk->core.regs.r[KUNWIND_RA]);
 }

@@ -21,6 +21,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#include "kunwind_user_regs.h"
 #include "live.h"
 #include "tool.h"
 
@@ -81,15 +82,10 @@ static int wait_stop(pid_t tid, const char **why)
 
 static void set_registers(const struct user_regs_struct *from, struct kunwind_registers *regs)
 {
-	const uint64_t values[KUNWIND_NR_REGISTERS] = {
-		from->rax, from->rdx, from->rcx, from->rbx, from->rsi, from->rdi, from->rbp, from->rsp,
-		from->r8, from->r9, from->r10, from->r11, from->r12, from->r13, from->r14, from->r15,
-		from->rip,
-	};
 	const bool i386 = from->cs == CS_32;
 
 	memset(regs, 0, sizeof(*regs));
-	memcpy(regs->r, values, sizeof(values));
+	kunwind_regs_of_user(regs->r, from);
 	/* 32-bit code has eight registers */
 	regs->valid = (i386 ? 0xffu : 0xffffu) | 1u << 16;
 	regs->flags = i386 ? KUNWIND_REGISTERS_I386 : 0;
