@@ -539,7 +539,7 @@ static bool wants_stop(const struct live_thread *thread)
 	return thread->wants_stop;
 }
 
-bool live_take_again(struct live_process *live)
+void live_take_again(struct live_process *live)
 {
 	size_t i;
 
@@ -554,5 +554,4 @@ bool live_take_again(struct live_process *live)
 	live_stop(live, wants_stop);
 	for (i = 0; i < live->nr_threads; i++)
 		live->thread[i].wants_stop = false;
-	return true;
 }

@@ -72,8 +72,8 @@ struct live_process {
 bool live_take(struct live_process *live, pid_t pid);
 void live_free(struct live_process *live);
 
-/* Reads the threads anew that want it: wants_stop, nr_missed. False: after a message. */
-bool live_take_again(struct live_process *live);
+/* Reads the threads anew that want it: wants_stop, nr_missed. */
+void live_take_again(struct live_process *live);
 
 /* Copies memory of the process. Returns the number of bytes: fewer than @len if the rest is absent. */
 size_t live_read(const struct live_process *live, uint64_t addr, void *buf, size_t len);

@@ -177,22 +177,20 @@ static bool walk_once(struct live_process *live, const struct session_options *o
 static bool walk(struct live_process *live, const struct session_options *options, const char *name,
 		 struct stackwalk_session *session)
 {
-	bool again = true;
+	bool again;
 	size_t i;
 
-	while (again) {
+	for (;;) {
 		if (!walk_once(live, options, name, session))
 			return false;
 		again = false;
 		for (i = 0; i < live->nr_threads; i++)
 			again |= note_needs(&live->thread[i], &session->thread[i]);
 		if (!again)
-			break;
-		if (!live_take_again(live))
-			return false;
+			return true;
+		live_take_again(live);
 		session_free(session);
 	}
-	return true;
 }
 
 /* Gives the threads of the session what only the reader knows. */
