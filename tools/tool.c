@@ -178,11 +178,6 @@ struct kunwind_colours kunwind_tool_colours(FILE *stream)
 	return (struct kunwind_colours){ "\033[32m", "\033[1;31m", "\033[2m", "\033[1m", "\033[0m" };
 }
 
-unsigned int kunwind_tool_utf8(const char *string)
-{
-	return kunwind_utf8_length(string);
-}
-
 /*
  * Whether the text begins with a character that begins a line, or that changes
  * the direction of the text after it, and so its order on the screen: U+061C,
@@ -206,7 +201,7 @@ unsigned int kunwind_tool_text(FILE *out, const char *text, const char *escape)
 	unsigned int columns = 0, len;
 
 	while (*text) {
-		len = is_format(text) ? 0 : kunwind_tool_utf8(text);
+		len = is_format(text) ? 0 : kunwind_utf8_length(text);
 		if (!len) {
 			fprintf(out, "\\x%02x", (unsigned char)*text++);
 			columns += 4;
@@ -231,7 +226,7 @@ void kunwind_tool_json_string_to(FILE *out, const char *text)
 	for (; *text; text += n ? n : 1) {
 		unsigned char c = (unsigned char)*text;
 
-		n = kunwind_tool_utf8(text);
+		n = kunwind_utf8_length(text);
 		if (c == '"' || c == '\\')
 			fprintf(out, "\\%c", c);
 		else if (kunwind_utf8_upper_control((const unsigned char *)text))

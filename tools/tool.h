@@ -99,12 +99,6 @@ bool kunwind_tool_flush(void);
 int kunwind_tool_finish(int status);
 
 /*
- * Returns how many bytes the UTF-8 character at @string has (RFC 3629); 0 if it
- * is not valid, is a control character, or ends the string.
- */
-unsigned int kunwind_tool_utf8(const char *string);
-
-/*
  * Writes text that others chose: names of files and processes, fields of
  * events. Control characters, characters that change the direction of text, and
  * bytes that are not UTF-8 become \xNN, so the text is safe in a terminal and in

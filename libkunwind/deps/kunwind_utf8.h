@@ -16,8 +16,8 @@ static inline bool kunwind_utf8_upper_control(const unsigned char *text)
 }
 
 /*
- * Returns the bytes of the first character; 0: it is not valid UTF-8, a control character, or the
- * end.
+ * Returns the bytes of the first character (RFC 3629); 0: it is not valid UTF-8, a control
+ * character, or the end.
  */
 static inline unsigned int kunwind_utf8_length(const char *string)
 {

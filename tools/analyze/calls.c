@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kunwind_utf8.h"
 #include "calls.h"
 #include "tool.h"
 
@@ -140,7 +141,7 @@ char *calls_clean(const char *text)
 	unsigned int n;
 
 	for (; *text; text += n ? n : 1) {
-		n = kunwind_tool_utf8(text);
+		n = kunwind_utf8_length(text);
 		to = n ? mempcpy(to, text, n) : stpcpy(to, "\xef\xbf\xbd");
 	}
 	*to = '\0';
@@ -154,7 +155,7 @@ uint32_t calls_string(struct calls *calls, const char *text)
 	unsigned int n;
 	char *clean;
 
-	while (*from && (n = kunwind_tool_utf8(from)))
+	while (*from && (n = kunwind_utf8_length(from)))
 		from += n;
 	if (!*from)
 		return add_string(calls, text);

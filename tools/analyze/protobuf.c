@@ -17,8 +17,8 @@
 #include <string.h>
 
 #include "calls.h"
+#include "kunwind_utf8.h"
 #include "protobuf.h"
-#include "tool.h"
 
 enum protobuf_type { VARINT = 0, FIXED64 = 1, LENGTH = 2 };
 
@@ -98,7 +98,7 @@ void protobuf_text(struct protobuf *out, unsigned int field, const char *text)
 	unsigned int n;
 
 	for (; *text; text += n ? n : 1) {
-		n = kunwind_tool_utf8(text);
+		n = kunwind_utf8_length(text);
 		append(out, n ? text : "\xef\xbf\xbd", n ? n : 3);
 	}
 	protobuf_end(out, at);
