@@ -58,50 +58,8 @@ static void refuse(const char *name)
 	_exit(8);
 }
 
-#define REFUSE(result, name, parameters, arguments)				\
-result name parameters								\
-{										\
-	static result (*next) parameters;					\
-										\
-	refuse(#name "\n");							\
-	if (!next)								\
-		*(void **)&next = dlsym(RTLD_NEXT, #name);			\
-	return next arguments;							\
-}
+#include "../library/refuse.h"
 
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t nr, size_t size);
-void *__libc_realloc(void *p, size_t size);
-void __libc_free(void *p);
-
-void *malloc(size_t size)
-{
-	refuse("malloc\n");
-	return __libc_malloc(size);
-}
-
-void *calloc(size_t nr, size_t size)
-{
-	refuse("calloc\n");
-	return __libc_calloc(nr, size);
-}
-
-void *realloc(void *p, size_t size)
-{
-	refuse("realloc\n");
-	return __libc_realloc(p, size);
-}
-
-void free(void *p)
-{
-	refuse("free\n");
-	__libc_free(p);
-}
-
-REFUSE(int, pthread_mutex_lock, (pthread_mutex_t *m), (m))
-REFUSE(int, pthread_mutex_trylock, (pthread_mutex_t *m), (m))
-REFUSE(int, dl_iterate_phdr, (int (*f)(struct dl_phdr_info *, size_t, void *), void *d), (f, d))
-REFUSE(void *, __tls_get_addr, (void *index), (index))
 REFUSE(FILE *, fopen, (const char *path, const char *how), (path, how))
 #define FORBIDDEN()	(forbidden = 1)
 #else

@@ -32,62 +32,17 @@ static enum kunwind_reason reason;
 static volatile bool walking;		/* calls of what follows abort the test */
 static volatile int forbidden;
 
-#define FORBID(result, name, parameters, arguments)				\
-result name parameters								\
-{										\
-	static result (*next) parameters;					\
-										\
-	if (walking) {								\
-		forbidden++;							\
-		write(1, "# " #name "\n", sizeof("# " #name "\n") - 1);		\
-		_exit(9);							\
-	}									\
-	if (!next)								\
-		*(void **)&next = dlsym(RTLD_NEXT, #name);			\
-	return next arguments;							\
-}
-
-void *__libc_malloc(size_t size);
-void *__libc_calloc(size_t nr, size_t size);
-void *__libc_realloc(void *p, size_t size);
-void __libc_free(void *p);
-
-static void allocates(const char *what)
+static void refuse(const char *name)
 {
 	if (!walking)
 		return;
-	write(1, what, strlen(what));
+	forbidden++;
+	if (write(1, "# ", 2) < 0 || write(1, name, strlen(name)) < 0)
+		_exit(8);
 	_exit(9);
 }
 
-void *malloc(size_t size)
-{
-	allocates("# malloc\n");
-	return __libc_malloc(size);
-}
-
-void *calloc(size_t nr, size_t size)
-{
-	allocates("# calloc\n");
-	return __libc_calloc(nr, size);
-}
-
-void *realloc(void *p, size_t size)
-{
-	allocates("# realloc\n");
-	return __libc_realloc(p, size);
-}
-
-void free(void *p)
-{
-	allocates("# free\n");
-	__libc_free(p);
-}
-
-FORBID(int, pthread_mutex_lock, (pthread_mutex_t *m), (m))
-FORBID(int, pthread_mutex_trylock, (pthread_mutex_t *m), (m))
-FORBID(int, dl_iterate_phdr, (int (*f)(struct dl_phdr_info *, size_t, void *), void *d), (f, d))
-FORBID(void *, __tls_get_addr, (void *index), (index))
+#include "refuse.h"
 
 static void take(const void *context)
 {
