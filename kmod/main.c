@@ -56,8 +56,8 @@
 #include "uapi/kunwind.h"
 
 /*
- * Removes the hooks, and ends walks, builds and requests, after the callers
- * that can register processes have ended. kunwind_init() also calls this if it
+ * Removes the hooks, ends walks, builds and requests, and frees what they used, after
+ * the callers that can register processes have ended. kunwind_init() also calls this if it
  * fails after the first hook was enabled.
  */
 static void let_go(void)
@@ -88,6 +88,9 @@ static void let_go(void)
 	kunwind_space_exit();
 	synchronize_rcu_tasks();
 	kunwind_fault_in_exit();
+	kunwind_callstack_exit();
+	kunwind_builder_exit();
+	kunwind_object_cache_exit();
 }
 
 static int __init kunwind_init(void)
@@ -132,10 +135,7 @@ static int __init kunwind_init(void)
 out_hooks:
 	kunwind_system_wide_exit();
 	kunwind_process_memory_exit();
-	let_go();	/* ends spaces and events */
-	kunwind_callstack_exit();
-	kunwind_builder_exit();
-	kunwind_object_cache_exit();
+	let_go();	/* ends all that the labels below end */
 	return err;
 out_memory:
 	kunwind_process_memory_exit();
@@ -163,9 +163,6 @@ static void __exit kunwind_exit(void)
 	kunwind_process_memory_exit();
 	kunwind_device_exit();
 	let_go();
-	kunwind_callstack_exit();
-	kunwind_builder_exit();
-	kunwind_object_cache_exit();
 }
 
 module_init(kunwind_init);
