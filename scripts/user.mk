@@ -53,3 +53,28 @@ remove_shared = for dir in $(1); do \
 		while [ "$$dir" != "$(DESTDIR)$(PREFIX)" ] && { $(not_shared$(SYSTEM)); } && rmdir "$$dir" 2>/dev/null; do \
 			dir=$${dir%/*}; done; \
 	done
+
+# Of a library. Its makefile sets NAME, SHARED, SONAME, HEADERS (paths below include/, and below
+# INCDIR), and BUILT: the directory of what was built.
+LIBDIR = $(DESTDIR)$(PREFIX)/lib
+INCDIR = $(DESTDIR)$(PREFIX)/include
+MANDIR = $(DESTDIR)$(PREFIX)/share/man/man3
+
+# A library file that is in use is replaced, never rewritten.
+define install_library
+	$(INSTALL) -d $(LIBDIR)/pkgconfig $(sort $(dir $(HEADERS:%=$(INCDIR)/%))) $(MANDIR)
+	$(INSTALL) -m 644 $(BUILT)/$(SHARED) $(BUILT)/$(NAME).a $(LIBDIR)
+	ln -sf $(SHARED) $(LIBDIR)/$(SONAME)
+	ln -sf $(SONAME) $(LIBDIR)/$(NAME).so
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' $(NAME).pc.in >$(LIBDIR)/pkgconfig/$(NAME).pc
+	for header in $(HEADERS); do $(INSTALL) -m 644 include/$$header $(INCDIR)/$$header || exit 1; done
+	$(call install_pages,man/*.3,$(MANDIR))
+endef
+
+define uninstall_library
+	$(RM) $(LIBDIR)/$(SHARED) $(LIBDIR)/$(SONAME) $(LIBDIR)/$(NAME).so $(LIBDIR)/$(NAME).a
+	$(RM) $(LIBDIR)/pkgconfig/$(NAME).pc $(HEADERS:%=$(INCDIR)/%)
+	$(RM) $(addprefix $(MANDIR)/,$(notdir $(wildcard man/*.3)))
+	@$(call remove_own,$(INCDIR)/kunwind)
+	@$(call remove_shared,$(LIBDIR)/pkgconfig $(INCDIR) $(MANDIR))
+endef
