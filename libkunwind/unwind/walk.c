@@ -257,21 +257,27 @@ static void walk_stretch(struct unwind_walk *walk, u32 again, const bool modules
 	unwind_users_exit(&unwinder->users, users);
 }
 
-/* Makes frames available. False: the walk has ended. */
+/*
+ * Makes frames available. False: the walk has ended. A stretch that is walked again may end
+ * without a new frame, because it is full; then the next one follows.
+ */
 static bool more(struct unwind_walk *walk, const bool modules)
 {
-	if (walk->missing && walk->memory.read) {
-		return_to_begin(walk);
-		walk_stretch(walk, walk->count, modules);
+	bool provided = walk->missing && walk->memory.read;
+
+	while (walk->at == walk->count) {
+		if (walk->reason == KUNWIND_BUFFER_FULL) {
+			walk_stretch(walk, 0, modules);
+		} else if (provided || (walk->reason == KUNWIND_NOT_READY &&
+					unwind_tables_meet(walk->unwinder, walk->last))) {
+			provided = false;
+			return_to_begin(walk);
+			walk_stretch(walk, walk->count, modules);
+		} else {
+			return false;
+		}
 	}
-	if (walk->at == walk->count && walk->reason == KUNWIND_BUFFER_FULL)
-		walk_stretch(walk, 0, modules);
-	while (walk->at == walk->count && walk->reason == KUNWIND_NOT_READY &&
-	       unwind_tables_meet(walk->unwinder, walk->last)) {
-		return_to_begin(walk);
-		walk_stretch(walk, walk->count, modules);
-	}
-	return walk->at < walk->count;
+	return true;
 }
 
 UNWIND_EXPORT int kunwind_walk_next(struct kunwind_stack_walk *memory, struct kunwind_stack_frame *frame)

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
@@ -70,8 +71,18 @@ static void stop(void)
 	raise(SIGSTOP);
 }
 
-/* Starts @program, or this one in deeper(), and waits until it has stopped itself. */
-static bool start(const char *program)
+/* The same without a frame of libc. */
+static void stop_here(void)
+{
+	long pid, done;
+
+	__asm__ __volatile__("syscall" : "=a"(pid) : "0"(SYS_getpid) : "rcx", "r11", "memory");
+	__asm__ __volatile__("syscall" : "=a"(done) : "0"(SYS_kill), "D"(pid), "S"(SIGSTOP)
+			     : "rcx", "r11", "memory");
+}
+
+/* Starts @program, or this one, which calls @last in deeper(), and waits until it has stopped itself. */
+static bool start(const char *program, int depth, void (*last)(void))
 {
 	int status;
 
@@ -81,7 +92,7 @@ static bool start(const char *program)
 		if (program)
 			execl(program, program, NULL);
 		else
-			deeper(100, stop);
+			deeper(depth, last);
 		_exit(1);
 	}
 	waitpid(child, &status, 0);
@@ -171,7 +182,7 @@ static void test_process(void)
 	static uint64_t all[STACK_MOST];
 	int nr, from;
 
-	if (!tap_ok(start(NULL), "a child stops"))
+	if (!tap_ok(start(NULL, 100, stop), "a child stops"))
 		return;
 	unwinder = unwinder_of_child();
 	registers_of_child(&regs);
@@ -282,7 +293,7 @@ static void test_images(void)
 	static uint64_t all[STACK_MOST];
 	int nr, from, i, early = 0, biased = 0;
 
-	if (!tap_ok(start(NULL), "a child stops"))
+	if (!tap_ok(start(NULL, 100, stop), "a child stops"))
 		return;
 	registers_of_child(&regs);
 	unwinder = unwinder_by_images(read_image);
@@ -335,6 +346,29 @@ static void test_images(void)
 	finish();
 }
 
+/* libc's file is first met by a frame above main(), which may be the last of a stretch. */
+static void test_image_depths(void)
+{
+	struct kunwind_unwinder *unwinder;
+	struct kunwind_registers regs;
+	int depth, nr, tried = 0, complete = 0;
+
+	for (depth = 50; depth < 120; depth++) {
+		if (!start(NULL, depth, stop_here))
+			continue;
+		tried++;
+		registers_of_child(&regs);
+		unwinder = unwinder_by_images(read_image);
+		kunwind_walk_begin_regs(&walk, unwinder, &regs, read_child, NULL);
+		nr = stack_walk(&walk);
+		complete += nr > depth && kunwind_walk_reason(&walk) == KUNWIND_COMPLETE;
+		close_images(unwinder);
+		finish();
+	}
+	tap_ok(tried == 70 && complete == tried,
+	       "a file is read for the frame at any depth (%d of %d complete)", complete, tried);
+}
+
 static void test_i386(void)
 {
 	struct kunwind_unwinder *unwinder;
@@ -349,7 +383,7 @@ static void test_i386(void)
 
 	path[len] = 0;
 	strcpy(strrchr(path, '/') + 1, "unwind-i386");
-	if (access(path, X_OK) || !start(path)) {
+	if (access(path, X_OK) || !start(path, 0, NULL)) {
 		tap_count++;
 		printf("ok %d - 32-bit code # SKIP no 32-bit program can be built or run\n", tap_count);
 		return;
@@ -443,6 +477,7 @@ int main(void)
 	setvbuf(stdout, NULL, _IONBF, 0);
 	test_process();
 	test_images();
+	test_image_depths();
 	test_i386();
 	test_hostile(0, read_any, "single FDEs");
 	test_hostile(KUNWIND_UNWINDER_TABLES | KUNWIND_UNWINDER_GUESS, read_any, "tables, with guesses");
