@@ -41,7 +41,7 @@ like "$(run lib | grep never_called)" "error: .never_called." "make lib: a warni
 check "install-user succeeds as a normal user, in spite of warnings" run install-user PREFIX="$prefix"
 is "$(outside)" "" "all files are below PREFIX"
 files=$(files_in "$prefix")
-for file in bin/kunwind bin/lttng lib/libkunwind.so lib/libkunwind-crash-preload.so include/kunwind/crash.h libexec/kunwind/kunwind-show share/man/man1/kunwind.1 \
+for file in bin/kunwind bin/lttng lib/libkunwind.so lib/libkunwind-crash-preload.so include/kunwind/crash.h lib/libkunwind-ust-preload.so include/kunwind/ust.h libexec/kunwind/kunwind-show share/man/man1/kunwind.1 \
 	share/kunwind/trace-compass.xml share/bash-completion/completions/kunwind share/zsh/site-functions/_kunwind \
 	share/fish/vendor_completions.d/kunwind.fish lib/babeltrace2/plugins/babeltrace-plugin-kunwind.so; do
 	like " ${files//$'\n'/ } " " ./$file " "PREFIX has $file"
