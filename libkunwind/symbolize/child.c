@@ -46,12 +46,18 @@
 
 extern char **environ;
 
+/* Not access(): it asks for the real user, and the effective one runs the program. */
+static bool can_run(const char *path)
+{
+	return !faccessat(AT_FDCWD, path, X_OK, AT_EACCESS);
+}
+
 static bool beside(char *path, size_t size, const char *file, const char *relative)
 {
 	const char *slash = strrchr(file, '/');
 
 	return slash && snprintf(path, size, "%.*s/%s" PROGRAM, (int)(slash - file), file,
-				 relative) < (int)size && !access(path, X_OK);
+				 relative) < (int)size && can_run(path);
 }
 
 /* False: it is not installed. */
@@ -69,7 +75,7 @@ static bool find_installed(char *path, size_t size)
 	    (beside(path, size, self.dli_fname, "") ||
 	     beside(path, size, self.dli_fname, "../libexec/kunwind/")))
 		return true;
-	return snprintf(path, size, "%s", KUNWIND_LIBEXEC "/" PROGRAM) < (int)size && !access(path, X_OK);
+	return snprintf(path, size, "%s", KUNWIND_LIBEXEC "/" PROGRAM) < (int)size && can_run(path);
 }
 
 static bool find_program(const struct kunwind_program *program, char *path, size_t size)
