@@ -28,13 +28,17 @@ say() { printf '%s\n' "$*"; }
 warn() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 die() { warn "$*"; exit 1; }
 
+# The path of the script that sources this file, in the tree. Others than those of this
+# directory set it before.
+KUNWIND_SCRIPT=${KUNWIND_SCRIPT:-scripts/${0##*/}}
+
 # Prints a script's help: the comment at its head.
-print_help() { sed -n '4,/^$/{/^$/!s/^# \{0,1\}//p}' "$KUNWIND_TREE/scripts/${0##*/}"; }
+print_help() { sed -n '4,/^$/{/^$/!s/^# \{0,1\}//p}' "$KUNWIND_TREE/$KUNWIND_SCRIPT"; }
 
 # bad_usage TEXT...: ends a script that was called wrongly.
 bad_usage() {
 	warn "$*"
-	printf 'Try: scripts/%s --help\n' "${0##*/}" >&2
+	printf 'Try: %s --help\n' "$KUNWIND_SCRIPT" >&2
 	exit 2
 }
 
