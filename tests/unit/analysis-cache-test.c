@@ -107,6 +107,8 @@ struct answer {
 	bool yes;
 };
 
+static u32 tail_left = 100;	/* instructions that TAIL may read */
+
 /* @with: NULL, or a cache for the walk with number with->walk. */
 static struct answer ask(u32 question, u64 from, u64 to, struct kunwind_analysis_cache *with,
 			 u32 budget)
@@ -116,7 +118,7 @@ static struct answer ask(u32 question, u64 from, u64 to, struct kunwind_analysis
 				   .code_hi = CODE + sizeof(code),
 				   .code_delta = (u64)(uintptr_t)code - CODE,
 				   .answers = with, .asked = with, .left = budget };
-	struct answer answer = { .left = 100 };
+	struct answer answer = { .left = tail_left };
 
 	switch (question) {
 	case READ:
@@ -291,6 +293,51 @@ static void test_nothing(void)
 	       "analysis cache: \"nothing found\" is not kept if code could not be read");
 }
 
+/* No code can be read at first, so there is nothing to compare later. */
+static void test_unreadable(void)
+{
+	const struct answer far = ask(AHEAD, CODE + (1 << 20), 0, &cache, KUNWIND_BUDGET);
+	struct kunwind_mem mem = { .lo = STACK, .hi = STACK + sizeof(stack),
+				   .delta = (u64)(uintptr_t)stack - STACK, .code_lo = CODE + (1 << 20),
+				   .code_hi = CODE + (1 << 20) + sizeof(code),
+				   .code_delta = (u64)(uintptr_t)code - CODE - (1 << 20),
+				   .answers = &cache, .left = KUNWIND_BUDGET };
+	struct kunwind_code found;
+
+	mem.asked = true;
+	memset(code, 0xc3, sizeof(code));
+	cache.walk++;
+	tap_ok(!far.yes && kunwind_cached_code_ahead(&mem, CODE + (1 << 20), 0, &found),
+	       "analysis cache: \"nothing found\" in code that was not there is not kept");
+}
+
+/* An answer for fewer instructions says nothing about more of them. */
+static void test_left(void)
+{
+	u32 left, before, bad = 0, differ = 0;
+	struct answer want, got;
+
+	memset(code, 0x90, sizeof(code));
+	call_at(0x60, 0);
+	code[0x60] = 0xe9;		/* a jump */
+	for (before = 1; before < 128; before += 9) {
+		for (left = 1; left < 128; left += 7) {
+			memset(&cache, 0, sizeof(cache));
+			cache.id = cache.walk = cache.space = 1;
+			tail_left = before;
+			got = ask(TAIL, CODE, CODE + 0x65, &cache, KUNWIND_BUDGET);
+			tail_left = left;
+			want = ask(TAIL, CODE, CODE + 0x65, NULL, KUNWIND_BUDGET);
+			differ += !same_answers(&want, &got);
+			got = ask(TAIL, CODE, CODE + 0x65, &cache, KUNWIND_BUDGET);
+			bad += !same_answers(&want, &got);
+		}
+	}
+	tail_left = 100;
+	tap_ok(!bad && differ > 50,
+	       "analysis cache: how many instructions may be read is part of the question");
+}
+
 /* All questions about all places, in two walks: many use the same entry. */
 static void test_places(void)
 {
@@ -446,6 +493,8 @@ int main(void)
 
 	test_changes();
 	test_nothing();
+	test_unreadable();
+	test_left();
 	test_places();
 	test_cost();
 	test_spaces();

@@ -7,6 +7,7 @@
 #include "eh.h"
 #include "object.h"
 #include "parts.h"
+#include "../../kmod/core/table/table.h"
 #include "tap.h"
 
 #define USUAL	"0c 07 08 90 01"
@@ -18,6 +19,26 @@ static struct kunwind_section section_of(const struct eh *eh)
 		.data = eh->data, .size = eh->size, .addr = EH_ADDR,
 		.text_base = TEXT_BASE, .data_base = DATA_BASE, .lo = TEXT_LO, .hi = TEXT_HI,
 	};
+}
+
+/* Whether what is counted of a table is the sum of what is counted of its parts. */
+static bool sums_up(const struct kunwind_table *table)
+{
+	struct kunwind_table_stats all, one, sum = { 0 };
+	const struct kunwind_parts *parts = table->parts;
+	u32 i;
+
+	for (i = 0; i < parts->nr; i++) {
+		kunwind_table_stats(parts->part[i].table, &one);
+		sum.nr_fdes += one.nr_fdes;
+		sum.nr_rows += one.nr_rows;
+		sum.nr_rules += one.nr_rules;
+		sum.nr_full += one.nr_full;
+		sum.bytes += one.bytes;
+	}
+	kunwind_table_stats(table, &all);
+	return all.nr_fdes == sum.nr_fdes && all.nr_rows == sum.nr_rows && all.nr_rules == sum.nr_rules &&
+	       all.nr_full == sum.nr_full && all.bytes == sum.bytes + table->bytes;
 }
 
 /* Compares each row of a real object, if it is installed. */
@@ -47,6 +68,7 @@ static void test_object(const char *path, u32 part_fdes)
 	tap_ok(ps.nr_parts == ps.parts_built && ps.nr_fdes == ws.nr_fdes && ps.base == ws.base &&
 	       ps.span == ws.span && ps.keep == ws.keep && ps.needed == ws.needed,
 	       "parts: %s: the table has the FDEs, span and registers of the whole one", name);
+	tap_ok(sums_up(parts), "parts: %s: rows, rules, full rules and bytes are those of all parts", name);
 	tap_ok(o.elf.entry == ws.entry && o.elf.entry == ps.entry,
 	       "parts: %s: both tables have the entry point", name);
 	/* parts repeat rules, and each has its own head */
@@ -289,6 +311,8 @@ static void test_wanted(void)
 	for (i = 0; i < ARRAY_SIZE(order); i++) {
 		part = kunwind_build_parts_next(builder, &wanted);
 		good &= part == order[i] && wanted == (i < 3) && !kunwind_build_parts_one(builder, part);
+		/* A job that goes on because of such parts needs no turn. */
+		good &= kunwind_build_parts_wanted(builder) == wanted;
 	}
 	tap_ok(good && kunwind_build_parts_next(builder, &wanted) == ~0U,
 	       "wanted: all parts that were missed come before the others");

@@ -43,6 +43,14 @@ CODE(dies, "mov (%rsp), %rax\n sub $16, %rsp\n mov %rax, (%rsp)\n push %rbx\n ca
 	   "test %eax, %eax\n je 1f\n xor %edx, %edx\n call 3f\n int3\n 1: pop %rbx\n ret $16\n"
 	   ".balign 16, 0x90\n 3: hlt\n call dies");
 
+/* Ten jumps back from an entry to a return: a sweep follows one of them. */
+CODE(long_way, "jmp 11f\n 1: ret\n 2: inc %edx\n jmp 1b\n 3: inc %edx\n jmp 2b\n"
+	       "4: inc %edx\n jmp 3b\n 5: inc %edx\n jmp 4b\n 6: inc %edx\n jmp 5b\n"
+	       "7: inc %edx\n jmp 6b\n 8: inc %edx\n jmp 7b\n 9: inc %edx\n jmp 8b\n"
+	       "10: inc %edx\n jmp 9b\n 11: inc %edx\n jmp 10b\n .balign 16, 0x90\n"
+	       "20: pop %rcx\n push %rax\n push %rdx\n push %rcx\n push %rbx\n call *%rdi\n pop %rbx\n ret\n"
+	       ".balign 16, 0x90\n 21: ret $16\n call long_way\n call 20b\n call 21b");
+
 int main(void)
 {
 	ROWS(removes, "0:rsp+8 4:rsp+16 d:rsp+8", "ret $16 takes arguments that the caller has pushed");
@@ -69,6 +77,8 @@ int main(void)
 	ROWS(branches, "0:rsp+8 1:- 14:~rsp+8", "what a jump leads to is no function's entry");
 	ROWS(branches_later, "0:rsp+8 8:rsp+24 d:rsp+32 f:~rsp+16 18:~rsp+8 1b:~rsp+16 20:~rsp+8",
 	     "what leads to a return, and all that follows it, is doubtful");
+	tap_ok(strstr(rows_of(long_way, long_way_end - long_way), "37:~rsp+16 38:~rsp+8"),
+	       "more sweeps would be needed: each row after a moved return address is doubtful");
 	ROWS(next_function, "0:rsp+8 4:rsp+16 9:- 20:rsp+8", "a function after a call that never returns");
 	return tap_done();
 }

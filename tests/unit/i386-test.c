@@ -355,33 +355,40 @@ static void test_code(void)
 	static const struct {
 		const char *name, *code, *caller;
 		bool found, breakpoint;		/* at the third byte of @code */
+		enum { ANY, SAME, LOST, READ } ebp;	/* the caller's; READ: word 1 */
 	} cases[] = {
-		{ "after int $0x80, where the CFI ends", "cd 80 5f 5e 5b c3", "e8 7b ff ff ff", true, false },
+		{ "ebp is not changed", "90 90 5f 5e 5b c3", "e8 7b ff ff ff", true, false, SAME },
+		{ "ebp gets another value", "90 90 89 c5 5f 5e 5b c3", "e8 7b ff ff ff", true, false, LOST },
+		{ "ebp is read from the stack", "90 90 5f 5d 5b c3", "e8 7b ff ff ff", true, false, READ },
+		{ "after int $0x80, where the CFI ends",
+		  "cd 80 5f 5e 5b c3", "e8 7b ff ff ff", true, false, ANY },
 		{ "after int $0x80, called through a register",
-		  "cd 80 5f 5e 5b c3", "90 90 90 ff d0", true, false },
+		  "cd 80 5f 5e 5b c3", "90 90 90 ff d0", true, false, ANY },
 		{ "a return address that does not follow a call", "cd 80 5f 5e 5b c3", "90 90 90 90 90",
-		  false, false },
-		{ "a call of an address without code", "cd 80 5f 5e 5b c3", "e8 00 00 00 40", false, false },
+		  false, false, ANY },
+		{ "a call of an address without code",
+		  "cd 80 5f 5e 5b c3", "e8 00 00 00 40", false, false, ANY },
 		{ "pop, inc, dec, call of the next, lds, bound", "90 90 e8 00 00 00 00 58 40 4f c5 00 62 00 "
-		  "a1 00 00 00 00 5f 5e 5b c3", "e8 7b ff ff ff", true, false },
+		  "a1 00 00 00 00 5f 5e 5b c3", "e8 7b ff ff ff", true, false, ANY },
 		{ "a return that takes arguments off the stack",
-		  "90 90 83 c4 0c c2 08 00", "e8 7b ff ff ff", true, false },
-		{ "inc %esp", "90 90 44 5f 5e 5b c3", "e8 7b ff ff ff", false, false },
+		  "90 90 83 c4 0c c2 08 00", "e8 7b ff ff ff", true, false, ANY },
+		{ "inc %esp", "90 90 44 5f 5e 5b c3", "e8 7b ff ff ff", false, false, ANY },
 		{ "a breakpoint whose byte is known",
-		  "90 90 cc 5e 5b c3", "e8 7b ff ff ff", true, true },
+		  "90 90 cc 5e 5b c3", "e8 7b ff ff ff", true, true, ANY },
 		{ "a breakpoint whose byte is not known",
-		  "90 90 cc 5e 5b c3", "e8 7b ff ff ff", false, false },
-		{ "addresses of 16 bits", "90 90 67 8b 44 24 5f 5e 5b c3", "e8 7b ff ff ff", false, false },
+		  "90 90 cc 5e 5b c3", "e8 7b ff ff ff", false, false, ANY },
+		{ "addresses of 16 bits",
+		  "90 90 67 8b 44 24 5f 5e 5b c3", "e8 7b ff ff ff", false, false, ANY },
 		{ "exit(), which does not return",
-		  "90 90 b8 01 00 00 00 cd 80 5f 5e 5b c3", "e8 7b ff ff ff", false, false },
+		  "90 90 b8 01 00 00 00 cd 80 5f 5e 5b c3", "e8 7b ff ff ff", false, false, ANY },
 		{ "a system call that returns",
-		  "90 90 b8 14 00 00 00 cd 80 5f 5e 5b c3", "e8 7b ff ff ff", true, false },
+		  "90 90 b8 14 00 00 00 cd 80 5f 5e 5b c3", "e8 7b ff ff ff", true, false, ANY },
 		{ "after a call, esp is not known",
-		  "90 90 ff d0 5f 5e 5b c3", "e8 7b ff ff ff", false, false },
+		  "90 90 ff d0 5f 5e 5b c3", "e8 7b ff ff ff", false, false, ANY },
 		{ "after a call, leave gives the return address",
-		  "90 90 ff d0 c9 c3", "e8 7b ff ff ff", true, false },
+		  "90 90 ff d0 c9 c3", "e8 7b ff ff ff", true, false, ANY },
 		{ "after a call, lea from ebp gives the return address",
-		  "90 90 ff d0 8d 65 f8 5b 5e 5d c3", "e8 7b ff ff ff", true, false },
+		  "90 90 ff d0 8d 65 f8 5b 5e 5d c3", "e8 7b ff ff ff", true, false, ANY },
 	};
 	struct kunwind_ranges *ranges = calloc(1, sizeof(*ranges) + sizeof(ranges->range[0]));
 	static struct eh eh, bytes;
@@ -400,7 +407,7 @@ static void test_code(void)
 		.start = CODE, .end = CODE + sizeof(text), .bias = CODE - TEXT_LO, .table = table,
 	};
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		u32 stack[WORDS] = { [2] = STACK + 40, [3] = CODE + 0x85 };
+		u32 stack[WORDS] = { [1] = STACK + 20, [2] = STACK + 40, [3] = CODE + 0x85 };
 		enum kunwind_reason reason;
 		unsigned long addresses[4];
 		u8 trust[4] = { 0 };
@@ -431,6 +438,11 @@ static void test_code(void)
 		tap_ok(reason == KUNWIND_NO_RULE && walk.count == 1U + cases[i].found &&
 		       (!cases[i].found || (addresses[1] == CODE + 0x85 &&
 					    trust[1] == KUNWIND_TRUST_CODE)), "no CFI: %s", cases[i].name);
+		if (cases[i].ebp)
+			tap_ok(!(walk.regs.valid & KUNWIND_REG(KUNWIND_RBP)) == (cases[i].ebp == LOST) &&
+			       (cases[i].ebp == LOST || walk.regs.r[KUNWIND_RBP] ==
+				(cases[i].ebp == READ ? stack[1] : STACK + 8)),
+			       "caller's ebp: %s", cases[i].name);
 	}
 	kunwind_table_free(table);
 	free(ranges);

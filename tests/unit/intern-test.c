@@ -229,7 +229,7 @@ static u32 found_at(const struct kunwind_table *table, u64 addr, bool *in_code)
 
 	if (kunwind_table_find(&table, addr, &rule))
 		return ~0U;
-	*in_code = table != whole;
+	*in_code = table == whole->code;
 	return rule.off;
 }
 

@@ -194,6 +194,28 @@ PLAIN static void test_no_address(void)
 	tap_ok(hits == 1 && !wrong, "rule cache: words that cannot be addresses replace no entry");
 }
 
+/* The walk does not check an address that it finds in the cache: only return addresses are kept. */
+PLAIN static void test_borders(void)
+{
+	static const struct { u64 address; bool is_kept; } borders[] = {
+		{ 0, false }, { 1, true }, { 1ULL << KUNWIND_ADDRESS_BITS, true },
+		{ (1ULL << KUNWIND_ADDRESS_BITS) + 1, false }, { ~0ULL, false },
+	};
+	struct kunwind_rule_cache_entry entry = entry_of(0, 0);
+	u32 i, bad = 0;
+	u64 after;
+
+	for (i = 0; i < ARRAY_SIZE(borders); i++) {
+		memset(&cache, 0, sizeof(cache));
+		entry.addr = borders[i].address;
+		kunwind_rule_cache_put(&cache, &entry);
+		bad += kunwind_rule_cache_has(kunwind_rule_cache_slot(&cache, entry.addr), entry.addr,
+					      entry.id, &after) != borders[i].is_kept;
+	}
+	tap_ok(!bad,
+	       "rule cache: keeps all addresses to which a call can return, neither 0 nor higher ones");
+}
+
 PLAIN int main(void)
 {
 	struct sigaction action = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO };
@@ -209,5 +231,6 @@ PLAIN int main(void)
 	sigaction(SIGTRAP, &action, NULL);
 	test_interrupts();
 	test_no_address();
+	test_borders();
 	return tap_done();
 }
