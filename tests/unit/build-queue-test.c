@@ -390,6 +390,23 @@ static void test_queues(void)
 	end("queues");
 }
 
+static struct kunwind_build_queue *other_queue;
+static void other_task_gets(void) { other_queue = kunwind_build_queue_get(&files[0], alice); }
+
+static void test_two_make(void)
+{
+	struct kunwind_build_queue *queue;
+
+	begin();
+	while_allocating = other_task_gets;
+	queue = kunwind_build_queue_get(&files[0], alice);
+	tap_ok(queue && queue == other_queue && !while_allocating,
+	       "queues: two tasks that make one at the same time share it");
+	kunwind_build_queue_put(queue);
+	kunwind_build_queue_put(other_queue);
+	end("queues of two tasks");
+}
+
 /* A user has a queue for each remote file system, up to USER_QUEUES. */
 static void test_most_queues(void)
 {
@@ -451,6 +468,7 @@ int main(void)
 	test_charged();
 	test_most_requests();
 	test_queues();
+	test_two_make();
 	test_most_queues();
 	return tap_done();
 }

@@ -124,6 +124,15 @@ static void test_exec(void)
 	registers(root, ann, 0);
 	executes_as(ann, ANN, ROOT, secure);
 	tap_ok(is(ann, "-"), "exec of a set-user-ID program: a registration by CAP_SYS_PTRACE stays");
+	unregisters(root, ann);
+	registers(start(10, 0, 1ULL << CAP_SYS_PTRACE), ann, 0);
+	executes_as(ann, ANN, ROOT, secure);
+	tap_ok(is(ann, "-"), "exec of a set-user-ID program: CAP_SYS_PTRACE alone is enough");
+	unregisters(root, ann);
+	registers(start(10, 0, 1ULL << CAP_SYS_ADMIN), ann, 0);
+	executes_as(ann, ANN, ROOT, secure);
+	tap_ok(is(ann, "absent"),
+	       "exec of a set-user-ID program: CAP_SYS_ADMIN is no right to trace such programs");
 
 	helper = start(5, 0, ROOT);
 	helper->task.mm = NULL;

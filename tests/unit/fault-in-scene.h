@@ -223,6 +223,8 @@ static void returns(void)
 	queued_work = NULL;
 	if (work)
 		work->func(work);
+	if (mmap_held)
+		wrong("mmap_lock is taken on the way to user mode");
 }
 
 /* After a request: returns whether a task work was queued; runs it. */

@@ -34,6 +34,7 @@ typedef unsigned int gfp_t;
 #define cpu_to_node(cpu)		((int)(cpu) + FIRST_NODE)
 #endif
 
+static void (*while_allocating)(void);	/* what another task does in the next allocation that may sleep */
 static int no_memory;			/* how many of the next allocations fail */
 static int no_memory_at;		/* this one fails, counted from 1 */
 static struct { size_t size; gfp_t gfp; int node; unsigned int nr; } allocated;
@@ -93,6 +94,12 @@ static inline void *kernel_alloc(size_t size, gfp_t gfp, int node, bool kv, bool
 		wrong("kvmalloc() may sleep");
 	if (node != NUMA_NO_NODE && node < FIRST_NODE)
 		wrong("%d is no node", node);
+	if (while_allocating && gfpflags_allow_blocking(gfp)) {
+		void (*what)(void) = while_allocating;
+
+		while_allocating = NULL;
+		what();
+	}
 	allocated.size = size;
 	allocated.gfp = gfp;
 	allocated.node = node;

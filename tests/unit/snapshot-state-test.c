@@ -128,6 +128,27 @@ static void test_retry(void)
 	end("none failed");
 }
 
+/* The build fails after the read. */
+static void test_retry_later(void)
+{
+	struct kunwind_snapshot *snapshot;
+	u32 i, bad = 0;
+
+	for (i = 0; i < NR; i++) {
+		begin();
+		objects[i].state = KUNWIND_OBJECT_PENDING;
+		snapshot = list();
+		kunwind_snapshot_settle(snapshot);
+		bad += READ_ONCE(snapshot->settled) || kunwind_snapshot_chunk(snapshot, 0)->retry;
+		objects[i].state = i & 1 ? KUNWIND_OBJECT_FAILED : KUNWIND_OBJECT_REFUSED;
+		kunwind_snapshot_settle(snapshot);
+		bad += !READ_ONCE(snapshot->settled) || !kunwind_snapshot_chunk(snapshot, 0)->retry;
+		kunwind_snapshot_destroy(snapshot);
+		end("failed later");
+	}
+	tap_ok(!bad, "a build that fails while the snapshot is in use may be repeated");
+}
+
 static void test_cover(void)
 {
 	struct kunwind_snapshot *snapshot;
@@ -253,6 +274,7 @@ int main(void)
 	test_changed();
 	test_copy();
 	test_retry();
+	test_retry_later();
 	test_cover();
 	test_merge();
 	test_died_twice();

@@ -401,6 +401,35 @@ static void test_notes(void)
 	tap_ok(right(seed, 10) && walks == old + 2 && !replays, "an NMI does not use the notes of tasks");
 }
 
+/* The next place in the code whose note is in the same set. */
+static void next_place(void)
+{
+	const u32 set = (user.ip ^ user.sp << 20) * GOLDEN_RATIO_64 >> (64 - KUNWIND_NOTE_BITS);
+
+	do
+		user.ip++;
+	while ((user.ip ^ user.sp << 20) * GOLDEN_RATIO_64 >> (64 - KUNWIND_NOTE_BITS) != set);
+}
+
+/* A note that is used for another place has nothing of the old one. */
+static void test_used_again(void)
+{
+	u32 i;
+
+	begin();
+	frames = KUNWIND_REPLAY_FRAMES + 1;
+	for (i = 0; i < KUNWIND_NOTE_WAYS; i++, next_place()) {
+		enters(5);
+		value();
+	}
+	frames = 10;
+	enters(5);
+	tap_ok(right(seed, 10) && !replays, "a note that is used again: the stack is walked");
+	enters(5);
+	tap_ok(right(seed, 10) && replays == 1,
+	       "a note that is used again: notes a short stack, though the old one was too deep");
+}
+
 static u64 nested;
 static void read_again(void)
 {
@@ -469,6 +498,7 @@ int main(void)
 	test_same_entry();
 	test_tasks();
 	test_notes();
+	test_used_again();
 	test_none();
 	test_pmu();
 	return tap_done();

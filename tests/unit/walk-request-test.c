@@ -553,6 +553,13 @@ static void test_no_cfi(void)
 	       "stack of one frame, without a caller: no frame by CFI");
 	tap_ok(strstr(m.text, "method\tbegin\t1\n"),
 	       "stack of one frame, without a caller: the step is counted");
+	next.count = 4;
+	memset(next.found, 0, sizeof(next.found));
+	walks();
+	memset(&m, 0, sizeof(m));
+	kunwind_callstack_show(&m);
+	tap_ok(strstr(m.text, "frames\tioctl\tregisters\t2\n") && strstr(m.text, "frames\tioctl\tcfi\t3\n"),
+	       "stacks with and without such a step: the frames by registers and by CFI are all frames");
 	end();
 }
 
