@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "analyze.h"
+#include "files.h"
 #include "tool.h"
 
 static const char schema[] =
@@ -44,6 +45,7 @@ static const char indices[] =
 
 struct sqlite_state {
 	struct samples *samples;
+	struct files files;
 	FILE *file;
 	sqlite3 *db;
 	sqlite3_stmt *span, *wait, *hold;
@@ -80,6 +82,8 @@ static void *begin(struct samples *samples, FILE *file)
 	int fd;
 
 	samples->places = samples->wakers = true;
+	files_init(&state->files, &samples->calls);
+	samples->files = &state->files;
 	state->samples = samples;
 	state->file = file;
 	if (asprintf(&path, "%s/kunwind-export.XXXXXX", tmp && *tmp ? tmp : "/tmp") < 0)
@@ -351,6 +355,8 @@ static bool end(void *data, enum weight weight, bool ok)
 	if (state->database)
 		fclose(state->database);
 	ok = ok && !state->failed && !ferror(state->file);
+	state->samples->files = NULL;
+	files_free(&state->files);
 	free(state->used);
 	free(state);
 	return ok;
