@@ -7,6 +7,7 @@ an empty packet and packets with all events, and such streams for the events wit
 contexts. Events must be added in order of time.
 """
 
+import bisect
 import os
 import struct
 import uuid
@@ -143,6 +144,31 @@ class Trace:
         Returns the offsets of all packets in the file channel_0, and its size.
         """
         os.makedirs(directory)
+        self.write_metadata(directory, len(self.classes))
+        offsets = {key: self.write_stream(directory, key, lost if key == (0, 0) else 0, packets)
+                   for key in self.streams}
+        return offsets[0, 0]
+
+    def rotate(self, directory, times, lost=0):
+        """Writes the trace as LTTng does if the session is rotated at these times, and destroyed.
+
+        Each chunk is a trace of its own, with the same uuid. It has the metadata that were known at
+        its end, and counts packets and lost events on.
+        """
+        packets = dict.fromkeys(self.streams, 0)
+        for number, (begin, end) in enumerate(zip([0, *times], [*times, 1 << 63])):
+            chunk = os.path.join(directory, "archives", "20231114T2213%02d+0000-20231114T2213%02d+0000-%d" %
+                                 (20 + number, 21 + number, number), "kernel")
+            os.makedirs(chunk)
+            known = 0
+            for key, (events, at) in self.streams.items():
+                span = bisect.bisect_left(at, begin), bisect.bisect_left(at, end)
+                packets[key] += len(self.write_stream(chunk, key, lost if key == (0, 0) else 0, 1, span, packets[key], begin)) - 1
+                known = max([known, *(struct.unpack_from("<H", event)[0] + 1 for event in events[:span[1]])])
+            self.write_metadata(chunk, known)
+
+    def write_metadata(self, directory, classes):
+        """Writes the metadata with the first classes of events."""
         kinds = {name: STACK % {"name": name} for name in ("callstack_user", "callstack_kernel")}
         kinds["procname"] = "string procname;"
         kinds.update({name: "%s %s;" % (DECIMAL, name) for name in IDS})
@@ -152,19 +178,19 @@ class Trace:
         for stream in sorted({number for number, _ in self.streams}):
             text += STREAM % {"stream": stream, "contexts":
                               "" if stream else "\tevent.context := struct { %s };\n" % contexts}
-        for (name, stream), (number, fields) in self.classes.items():
+        for (name, stream), (number, fields) in list(self.classes.items())[:classes]:
             body = " ".join(declaration(kind, field) for field, kind in fields)
             text += 'event { name = "%s"; id = %d; stream_id = %d; fields := struct { %s }; };\n' % (
                 name, number, stream, body)
         with open(os.path.join(directory, "metadata"), "w", errors="surrogateescape") as file:
             file.write(text)
-        offsets = {key: self.write_stream(directory, key, lost if key == (0, 0) else 0, packets)
-                   for key in self.streams}
-        return offsets[0, 0]
 
-    def write_stream(self, directory, key, lost, packets):
-        """Writes the file of one stream; returns the offsets of its packets, and its size."""
-        (stream, cpu), (events, times) = key, self.streams[key]
+    def write_stream(self, directory, key, lost, packets, span=(0, None), first=0, begin=None):
+        """Writes the file of one stream; returns the offsets of its packets, and its size.
+
+        span: range of its events; first: number of the first packet; begin: time of packets without events.
+        """
+        (stream, cpu), (events, times) = key, [part[slice(*span)] for part in self.streams[key]]
         name = "%s_%d" % (("channel", "interrupts")[stream], cpu)
         with open(os.path.join(directory, name), "wb") as file:
             # The count of lost events must grow from one packet to the next:
@@ -174,11 +200,11 @@ class Trace:
             offsets = []
             for number, (start, end) in enumerate(cuts):
                 packet = b"".join(events[start:end])
-                inside = times[start:end] or times[:1]
+                inside = times[start:end] or (times[:1] if begin is None else [begin])
                 size = 8 * (32 + 52 + len(packet))
                 offsets.append(file.tell())
                 file.write(struct.pack("<I", MAGIC) + self.uuid.bytes + struct.pack("<IQ", stream, cpu))
-                file.write(struct.pack("<QQQQQQI", inside[0], inside[-1], size, size, number,
-                                       lost if number else 0, cpu))
+                file.write(struct.pack("<QQQQQQI", inside[0], inside[-1], size, size, first + number,
+                                       lost if first + number else 0, cpu))
                 file.write(packet)
             return offsets + [file.tell()]
