@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: MIT
 """Tests that commands that read traces take linear work and bounded memory.
 
-A preloaded library counts calls of libc, and the kernel the peak of the memory, so the results do
-not depend on the speed of the machine.
+A preloaded library counts calls of libc, valgrind instructions, and the kernel the peak of the memory,
+so the results do not depend on the speed of the machine.
 """
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -50,6 +51,13 @@ int strcmp(const char *a, const char *b)
 	return (unsigned char)*a - (unsigned char)*b;
 }
 
+/* valgrind sets the name by which a program is called; kunwind-analyze needs the command there */
+__attribute__((constructor)) static void name(int argc, char **argv)
+{
+	if (argc && getenv("COMMAND"))
+		argv[0] = getenv("COMMAND");
+}
+
 __attribute__((destructor)) static void say(void)
 {
 	FILE *f = fopen("/proc/self/status", "r");
@@ -76,6 +84,16 @@ def run(*arguments):
     check("kunwind %s: status 0" % " ".join(arguments[:2]), done.returncode == 0, done.stderr)
     with open(counts, encoding="ascii") as file:
         return [int(number) for number in file.read().split()]
+
+
+def instructions(command, *arguments):
+    """Returns the number of instructions of a command that analyzes a trace."""
+    environment = {**os.environ, "LD_PRELOAD": os.path.join(work, "counter.so"), "COUNTS": "/dev/null", "COMMAND": "kunwind " + command}
+    done = subprocess.run(["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null", KUNWIND + "-analyze",
+                           *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment, check=False)
+    counted = re.search(r"I +refs: +([0-9,]+)", done.stderr)
+    check("kunwind %s in valgrind: status 0" % command, done.returncode == 0 and counted, done.stderr)
+    return int(counted.group(1).replace(",", "")) if counted else 0
 
 
 def calls(name, events, classes=0):
@@ -150,6 +168,42 @@ def chains(name, pool, rounds, names):
     return written(trace, name)
 
 
+def preempted(name, threads, rounds):
+    """Writes a trace of threads that preempt each other in turn on one processor."""
+    trace, now = ctf.Trace(), 1000
+    for _ in range(rounds):
+        for i in range(threads):
+            trace.add(now, "sched_switch", (100, 1000 + i, "app"), [BIAS], ctf.SWITCH, [1000 + i, 0, 1000 + (i + 1) % threads])
+            now += 10
+    return written(trace, name)
+
+
+def holder(name, pool, rounds):
+    """Writes a trace in which threads of a pool wait for a lock, whose holder sleeps @rounds times."""
+    trace, now = ctf.Trace(), 1000
+    boss, threads = (100, 101, "boss"), [(100, 1000 + i, "worker") for i in range(pool)]
+
+    def wake(thread, by):
+        trace.add(now, "sched_waking", by, [BIAS], ctf.WAKING, ["x", thread[1]])
+    for thread in threads:
+        trace.add(now, "syscall_entry_futex", thread, [BIAS], ctf.FUTEX, [0x1000, 128, 2])
+        trace.add(now, "sched_switch", thread, [BIAS], ctf.SWITCH, [thread[1], 1, 0])
+        now += 10
+    for _ in range(rounds):
+        trace.add(now, "sched_switch", boss, [BIAS], ctf.SWITCH, [101, 1, 0])
+        now += 100
+        wake(boss, (0, 0, "swapper/0"))
+        trace.add(now, "sched_switch", (0, 0, "swapper/0"), (), ctf.SWITCH, [0, 0, 101])
+        now += 100
+    for thread in threads:
+        trace.add(now, "syscall_entry_futex", boss, [BIAS], ctf.FUTEX, [0x1000, 129, 1])
+        wake(thread, boss)
+        trace.add(now, "syscall_exit_futex", boss, (), ctf.RETURN, [1])
+        trace.add(now, "sched_switch", (0, 0, "swapper/0"), (), ctf.SWITCH, [0, 0, thread[1]])
+        now += 10
+    return written(trace, name)
+
+
 def followed(trace):
     """Returns the parts of the chain of the first thread of the pool."""
     done = subprocess.run([KUNWIND, "waits", "--all", "--json", trace], capture_output=True, text=True, check=True)
@@ -184,15 +238,21 @@ def main():
         linear("show: the memory does not grow with definitions of one id", few[2], many[2], 1, 2048)
         few, many = (run("report", "--all", "--by", "file", descriptors("fd-%d" % number, number)) for number in (1, 20))
         linear("report: a large descriptor takes at most 100 KB for each child process", few[2], many[2], 1, 2000)
+        none = run("report", "--all", "--by", "file", calls("no-files", 10))
+        linear("report: a large descriptor takes at most 1 MB", none[2], few[2], 1, 1024)
         for names in (False, True):
             few, many = (run("waits", "--all", chains("chains-%d-%d" % (pool, names), pool, 2000, names)) for pool in (20, 200))
             linear("waits: ten times as many waits%s for a thread that has 2,000 waits: no ten times as many comparisons" %
                    (" by threads of other names" if names else ""), few[1], many[1], 2)
+        few, many = (instructions("waits", "--all", preempted("preempted-%d" % threads, threads, 8000 // threads)) for threads in (40, 2000))
+        linear("waits: as many times in which threads could run, of fifty times as many threads: a quarter more instructions at most",
+               few, many, 1.25)
+        few, many = (instructions("waits", "--all", holder("holder-%d" % pool, pool, 4000 - pool)) for pool in (10, 100))
+        linear("waits: ten times as many threads wait for a lock whose holder sleeps 4,000 times: a quarter more instructions at most",
+               few, many, 1.25)
         same("waits: a wait for a thread with 9,000 waits is followed to its end", followed(chains("chain", 1, 9000, True)),
              {"dispatch: no recorded system call": 900000, "dispatch: no recorded system call;timer: on the CPU": 900000,
               "dispatch: runnable": 900000, "dispatch: runnable;[not recorded]": 900000, "dispatch: on the CPU": 1800010})
-        none = run("report", "--all", "--by", "file", calls("no-files", 10))
-        linear("report: a large descriptor takes at most 1 MB", none[2], few[2], 1, 1024)
     tap.finish()
 
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Tests to which threads "kunwind waits" gives the time in which a thread could run, but did not."""
 
+import random
 import tempfile
 
 import tap
@@ -141,11 +142,61 @@ def test_endless(scene):
          [(wait["name"], wait["cause"], wait["ns"]) for wait in data["waiting_at_end"]]), ([], {}, [("low", "preempted", 7000)]))
 
 
+def test_long(scene):
+    """Twenty threads are preempted, 20 others are woken within a turn, and all wait for hundreds of turns of others."""
+    chance, turns, lost, woken, got, time, running = random.Random(7), [], {}, {}, {}, 2000, HIGH
+    sleepers = [(100, 1000 + i, "sleeper%d" % i) for i in range(20)]
+    for i, sleeper in enumerate(sleepers):
+        scene.enter(1100 + 10 * i, sleeper, "read", cpu=2)
+        scene.out(1105 + 10 * i, sleeper, cpu=2)
+
+    def turn(thread):
+        nonlocal time, running
+        begin, time = time, time + chance.randrange(1, 1000)
+        turns.append((begin, time, running[2]))
+        scene.out(time, running, PREEMPTED, thread)
+        running = thread
+
+    for i in range(700):
+        if i % 35 == 5:
+            low = (100, 200 + i, "low%d" % i)
+            turn(low)
+            turn(MID)
+            lost[low] = time
+        else:
+            turn(chance.choice([thread for thread in (HIGH, MID, HOG, OTHER_MID) if thread != running]))
+        if len(turns) > 300 and len(woken) < len(sleepers):
+            sleeper = sleepers[len(woken)]
+            woken[sleeper] = sum(turns[-1][:2]) // 2
+            scene.wake(woken[sleeper], HIGH, sleeper, cpu=1)
+    for low in [*lost, *sleepers]:
+        turn(low)
+        got[low] = time
+    turn(HIGH)
+
+    def had(since, until):
+        sums = {}
+        for begin, end, name in turns:
+            part = min(end, until) - max(begin, since)
+            if part > 0:
+                sums[name] = sums.get(name, 0) + part
+        return sums
+
+    def found(data, low):
+        return {line[0]: line[2] for line in lines(data, low[2])}
+
+    data = scene.waits()
+    same("long times: each thread that had the processor, to the nanosecond", {low[2]: found(data, low) for low in lost},
+         {low[2]: had(lost[low], got[low]) for low in lost})
+    same("long times that begin within a turn", [parts(data["chains"])[sleeper[2] + ": runnable"][1] for sleeper in sleepers],
+         [{name + ": on the CPU": ns for name, ns in had(woken[sleeper], got[sleeper]).items()} for sleeper in sleepers])
+
+
 def main():
     tap.suite = "runnable"
     with tempfile.TemporaryDirectory() as work:
         arguments = build(work)
-        for test in (test_hog, test_names, test_moved, test_stolen, test_woken, test_inversion, test_endless):
+        for test in (test_hog, test_names, test_moved, test_stolen, test_woken, test_inversion, test_endless, test_long):
             test(Scene(work, test.__name__, *arguments))
     tap.finish()
 

@@ -89,7 +89,7 @@ static uint32_t add_runnable(struct follow *follow, struct spot above, const cha
 			     const struct wait *wait, int64_t from, int64_t until)
 {
 	struct waits *waits = follow->waits;
-	const struct runnable *split = &waits->runnable;
+	const struct sums_total *split = &waits->runnable.split;
 	const uint32_t idle = waits->samples.cpus.idle;
 	struct spot place;
 	uint32_t i;
@@ -97,15 +97,15 @@ static uint32_t add_runnable(struct follow *follow, struct spot above, const cha
 	if (from >= until)
 		return 0;
 	waits_split(waits, wait, from, until);
-	if (above.node == CALLS_ROOT && split->nr == 1 && split->part[0].comm == idle)
+	if (above.node == CALLS_ROOT && split->nr == 1 && split->part[0].key == idle)
 		return 0;
 	place = place_of(follow, above, comm, "runnable");
 	place.tree->node[place.node].self[WEIGHT_EVENTS] += above.node == CALLS_ROOT;
 	for (i = 0; i < split->nr; i++)
-		add(follow, place, split->part[i].comm == idle ? "" :
-		    waits->samples.calls.string[split->part[i].comm],
-		    split->part[i].comm == idle ? "[idle]" :
-		    split->part[i].comm ? "on the CPU" : "[not recorded]", split->part[i].ns);
+		add(follow, place, split->part[i].key == idle ? "" :
+		    waits->samples.calls.string[split->part[i].key],
+		    split->part[i].key == idle ? "[idle]" :
+		    split->part[i].key ? "on the CPU" : "[not recorded]", split->part[i].ns);
 	return i;
 }
 

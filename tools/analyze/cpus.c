@@ -167,8 +167,8 @@ static void add_run(struct cpus *cpus, struct cpu *cpu, struct calls *calls, int
 		    const char *comm)
 {
 	cpu->run = grown(cpu->run, cpu->nr_runs, &cpu->cap_runs, sizeof(*cpu->run));
-	cpu->run[cpu->nr_runs++] = (struct cpu_run){
-		.begin = begin, .comm = tid ? calls_string(calls, comm ? comm : "") : cpus->idle,
+	cpu->run[cpu->nr_runs++] = (struct sums_time){
+		.begin = begin, .key = tid ? calls_string(calls, comm ? comm : "") : cpus->idle,
 	};
 }
 

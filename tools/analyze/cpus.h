@@ -11,24 +11,19 @@
 #include <stdint.h>
 
 #include "calls.h"
+#include "sums.h"
 #include "trace/event.h"
 
 enum { CPU_DEPTH = 8, CPU_SOFTIRQS = 10 };
 
 #define CPU_NONE	UINT32_MAX
 
-/* A time on a processor, until the next one begins. */
-struct cpu_run {
-	int64_t begin;
-	uint32_t comm;		/* string: name of the thread */
-};
-
 struct cpu {
 	const void *trace;
 	int64_t number;
 	int64_t since;		/* time of the last sched_switch; -1: none yet */
 	int64_t tid;		/* of the thread that got the CPU then, as in sched_switch */
-	struct cpu_run *run;	/* in order of time; only with cpus->keep_runs */
+	struct sums_time *run;	/* by string: name of the thread; only with cpus->keep_runs */
 	uint32_t nr_runs;
 	/* private to cpus.c */
 	uint32_t cap_runs;

@@ -7,77 +7,77 @@
  * has moved, and from then on it waited for the threads on the processor where it ran next.
  * A woken thread is in the queue of the processor where it runs then.
  *
- * Memory: 16 bytes for each name in one split, and 4 for each string of the trace.
+ * Memory: that of sums.c for the runs of each processor, and 8 bytes for each idle run.
  */
-#include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "runnable.h"
 
-/* Returns the index of the run that a processor has at a time; UINT32_MAX: before the first one. */
-static uint32_t run_at(const struct cpu *cpu, int64_t time)
+struct runnable_cpu {
+	struct sums_times runs;
+	int64_t *idle;		/* when it became idle, in order of time */
+	uint32_t nr_idle, cap_idle;
+};
+
+static void make(struct runnable *runnable, const struct cpus *cpus)
 {
-	return not_later(cpu->run, cpu->nr_runs, sizeof(*cpu->run), offsetof(struct cpu_run, begin),
-			 time) - 1;
-}
+	uint32_t number, i;
 
-static void add(struct runnable *split, uint32_t comm, int64_t ns)
-{
-	uint32_t old = split->cap_slots;
+	runnable->cpu = needed(calloc(cpus->nr, sizeof(*runnable->cpu)));
+	runnable->nr_cpus = cpus->nr;
+	for (number = 0; number < cpus->nr; number++) {
+		const struct cpu *cpu = &cpus->cpu[number];
+		struct runnable_cpu *sums = &runnable->cpu[number];
 
-	if (comm >= old) {
-		split->cap_slots = comm * 2 + 64;
-		split->slot = needed(realloc(split->slot, split->cap_slots * sizeof(*split->slot)));
-		memset(&split->slot[old], 0, (split->cap_slots - old) * sizeof(*split->slot));
-	}
-	if (!split->slot[comm]) {
-		split->part = grown(split->part, split->nr, &split->cap, sizeof(*split->part));
-		split->part[split->nr] = (struct runnable_part){ .comm = comm };
-		split->slot[comm] = ++split->nr;
-	}
-	split->part[split->slot[comm] - 1].ns += ns;
-}
-
-/*
- * Adds the threads that a processor ran. With @stop, ends when it becomes idle. Returns that
- * time, or @until.
- */
-static int64_t add_runs(struct runnable *split, const struct cpus *cpus, uint32_t number, int64_t from,
-			int64_t until, bool stop)
-{
-	const struct cpu *cpu = number == CPU_NONE ? NULL : &cpus->cpu[number];
-	uint32_t i = cpu ? run_at(cpu, from) : UINT32_MAX;
-	int64_t end;
-
-	for (; from < until; i++, from = end) {
-		end = cpu && i + 1 < cpu->nr_runs ? cpu->run[i + 1].begin : until;
-		if (end > until)
-			end = until;
-		if (i == UINT32_MAX) {
-			add(split, 0, end - from);
-			continue;
+		sums->runs = (struct sums_times){ .time = cpu->run, .nr = cpu->nr_runs };
+		sums_times_make(&sums->runs);
+		for (i = 0; i < cpu->nr_runs; i++) {
+			if (cpu->run[i].key != cpus->idle)
+				continue;
+			sums->idle = grown(sums->idle, sums->nr_idle, &sums->cap_idle, sizeof(*sums->idle));
+			sums->idle[sums->nr_idle++] = cpu->run[i].begin;
 		}
-		if (stop && cpu->run[i].comm == cpus->idle)
-			return from;
-		if (end > from)
-			add(split, cpu->run[i].comm, end - from);
 	}
-	return until;
 }
 
-void runnable_split(struct runnable *split, const struct cpus *cpus, uint32_t lost_at, uint32_t ran_at,
+/* Returns the first time in [from, until) at which the processor is idle; @until: never. */
+static int64_t idle_from(const struct runnable_cpu *cpu, uint32_t idle, int64_t from, int64_t until)
+{
+	const uint32_t run = sums_time_at(&cpu->runs, from);
+	const uint32_t i = not_later(cpu->idle, cpu->nr_idle, sizeof(*cpu->idle), 0, from);
+
+	if (run != UINT32_MAX && cpu->runs.time[run].key == idle)
+		return from;
+	return i < cpu->nr_idle && cpu->idle[i] < until ? cpu->idle[i] : until;
+}
+
+void runnable_split(struct runnable *runnable, const struct cpus *cpus, uint32_t lost_at, uint32_t ran_at,
 		    int64_t from, int64_t until)
 {
-	while (split->nr > 0)
-		split->slot[split->part[--split->nr].comm] = 0;
-	if (lost_at != CPU_NONE)
-		from = add_runs(split, cpus, lost_at, from, until, ran_at != CPU_NONE && ran_at != lost_at);
-	add_runs(split, cpus, ran_at != CPU_NONE ? ran_at : lost_at, from, until, false);
+	const uint32_t last = ran_at != CPU_NONE ? ran_at : lost_at;
+	int64_t moved = from;
+
+	if (!runnable->cpu && cpus->nr)
+		make(runnable, cpus);
+	sums_empty(&runnable->split);
+	if (lost_at != CPU_NONE) {
+		moved = last == lost_at ? until : idle_from(&runnable->cpu[lost_at], cpus->idle, from, until);
+		sums_add_times(&runnable->split, &runnable->cpu[lost_at].runs, from, moved);
+	}
+	if (last != CPU_NONE)
+		sums_add_times(&runnable->split, &runnable->cpu[last].runs, moved, until);
+	else
+		sums_add(&runnable->split, 0, until - from);
 }
 
-void runnable_free(struct runnable *split)
+void runnable_free(struct runnable *runnable)
 {
-	free(split->part);
-	free(split->slot);
+	uint32_t i;
+
+	for (i = 0; i < runnable->nr_cpus; i++) {
+		sums_times_free(&runnable->cpu[i].runs);
+		free(runnable->cpu[i].idle);
+	}
+	free(runnable->cpu);
+	sums_free(&runnable->split);
 }

@@ -8,27 +8,24 @@
 #include <stdint.h>
 
 #include "cpus.h"
+#include "sums.h"
 
-struct runnable_part {
-	uint32_t comm;		/* string: name of the thread that ran; cpus->idle: none; 0: not recorded */
-	int64_t ns;
-};
-
-/* The latest split. Starts as all zeros. */
+/* Starts as all zeros. */
 struct runnable {
-	struct runnable_part *part;	/* one for each name */
-	uint32_t nr;
+	/* the latest split. key: string: name of the thread that ran; cpus->idle: none; 0: not recorded */
+	struct sums_total split;
 	/* private to runnable.c */
-	uint32_t cap;
-	uint32_t *slot, cap_slots;	/* by comm: index of part + 1 */
+	struct runnable_cpu *cpu;
+	uint32_t nr_cpus;
 };
 
 /*
  * Splits the time in which a thread could run. @lost_at: the processor that it lost, or
- * CPU_NONE if it was woken; @ran_at: the one that it got then, or CPU_NONE.
+ * CPU_NONE if it was woken; @ran_at: the one that it got then, or CPU_NONE. The trace
+ * must have been read.
  */
-void runnable_split(struct runnable *split, const struct cpus *cpus, uint32_t lost_at, uint32_t ran_at,
+void runnable_split(struct runnable *runnable, const struct cpus *cpus, uint32_t lost_at, uint32_t ran_at,
 		    int64_t from, int64_t until);
-void runnable_free(struct runnable *split);
+void runnable_free(struct runnable *runnable);
 
 #endif /* KUNWIND_ANALYZE_RUNNABLE_H */

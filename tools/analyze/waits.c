@@ -77,7 +77,7 @@ static struct wait_line *line_of(struct waits *waits, const struct wait_line *ke
 	return &waits->line[*slot - 1];
 }
 
-void waits_add_pair(struct wait_pairs *pairs, const struct wait_pair *key, int64_t time)
+uint32_t waits_add_pair(struct wait_pairs *pairs, const struct wait_pair *key, int64_t time)
 {
 	uint32_t *slot, i;
 
@@ -94,6 +94,13 @@ void waits_add_pair(struct wait_pairs *pairs, const struct wait_pair *key, int64
 		*slot = ++pairs->nr;
 	}
 	pairs->pair[*slot - 1].time += time;
+	return *slot - 1;
+}
+
+void waits_pairs_free(struct wait_pairs *pairs)
+{
+	free(pairs->pair);
+	free(pairs->index.slot);
 }
 
 static void keep(struct waits *waits, const struct wait *wait)
@@ -178,9 +185,9 @@ static void count_preempted(struct waits *waits, const struct wait *wait)
 	uint32_t i;
 
 	waits_split(waits, wait, wait->begin, wait->end);
-	for (i = 0; i < waits->runnable.nr; i++) {
-		key.comm = waits->runnable.part[i].comm;
-		count_line(waits, &key, wait->node, CALLS_ROOT, 0, waits->runnable.part[i].ns);
+	for (i = 0; i < waits->runnable.split.nr; i++) {
+		key.comm = waits->runnable.split.part[i].key;
+		count_line(waits, &key, wait->node, CALLS_ROOT, 0, waits->runnable.split.part[i].ns);
 	}
 }
 
@@ -296,12 +303,10 @@ void waits_free(struct waits *waits)
 	calls_free(&waits->chains);
 	free(waits->wait);
 	free(waits->line);
-	free(waits->pairs.pair);
 	free(waits->hold);
-	free(waits->meanwhile.pair);
-	free(waits->meanwhile.index.slot);
 	free(waits->thread);
 	free(waits->lines.slot);
-	free(waits->pairs.index.slot);
+	waits_pairs_free(&waits->pairs);
+	waits_pairs_free(&waits->meanwhile);
 	runnable_free(&waits->runnable);
 }

@@ -103,8 +103,9 @@ void waits_take(const struct sample *sample, const bt_event *event, void *data);
 /* Returns the number of threads that the options select. */
 uint32_t waits_threads(const struct waits *waits);
 
-/* Adds a time to its entry, which is made if needed. */
-void waits_add_pair(struct wait_pairs *pairs, const struct wait_pair *key, int64_t time);
+/* Adds a time to its entry, which is made if needed. Returns its index. */
+uint32_t waits_add_pair(struct wait_pairs *pairs, const struct wait_pair *key, int64_t time);
+void waits_pairs_free(struct wait_pairs *pairs);
 
 /* Splits a wait's time in which the thread could run, into waits->runnable. */
 void waits_split(struct waits *waits, const struct wait *wait, int64_t from, int64_t until);
