@@ -18,6 +18,7 @@ cat >"$work/pids.c" <<'END'
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -71,13 +72,31 @@ static void try_thread(void)
 	pids_free(&pids);
 }
 
-int main(void)
+/* Adds processes, of which each second one is below all before it. */
+static int add_many(int nr)
+{
+	struct pids pids = { 0 };
+	int i;
+	bool added = true;
+
+	for (i = 0; i < nr; i++)
+		added &= pids_add(&pids, i % 2 ? 1000000 + i : 1000000 - i);
+	for (i = 0; i < nr; i++)
+		added &= pids_add(&pids, i % 2 ? 1000000 + i : 1000000 - i) && (!i || pids.pid[i - 1] < pids.pid[i]);
+	added &= pids.nr == nr;
+	pids_free(&pids);
+	return !added;
+}
+
+int main(int argc, char **argv)
 {
 	struct pids pids = { 0 };
 	int go[2], signals[2], i;
 	bool added = true, waited;
 	char byte;
 
+	if (argc > 1)
+		return add_many(atoi(argv[1]));
 	if (pipe(go) || pipe(signals))
 		return 1;
 	for (i = 0; i < NR; i++) {
@@ -108,4 +127,13 @@ check "the test program compiles" cc -D_GNU_SOURCE -Wall -I ../../tools/record -
 timeout 60 "$work/pids" >"$work/tap"
 is "$?" 0 "the test program ends"
 tap_from "$work/tap"
+
+# Prints the instructions that it takes to add so many processes, twice.
+instructions() {
+	valgrind --tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null "$work/pids" "$1" 2>&1 |
+		sed -n 's/,//g; s/.*I *refs: *//p'
+}
+check "2,000 processes, some given twice: each is once in the list, which is sorted" "$work/pids" 2000
+few=$(instructions 500) many=$(instructions 5000)
+verdict "$((many < 100000 || many > few * 20))" "ten times as many processes: at most twenty times the instructions ($few, then $many)"
 done_testing

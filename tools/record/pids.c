@@ -24,15 +24,26 @@
 #include "report.h"
 #include "tool.h"
 
+/* Returns the index of the first process that is not below @pid. All lists are sorted. */
+static size_t place_of(const int *list, size_t nr, int pid)
+{
+	size_t low = 0, high = nr, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (list[middle] < pid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 static bool is_in(const int *list, size_t nr, int pid)
 {
-	size_t i;
+	const size_t at = place_of(list, nr, pid);
 
-	for (i = 0; i < nr; i++) {
-		if (list[i] == pid)
-			return true;
-	}
-	return false;
+	return at < nr && list[at] == pid;
 }
 
 /* What this recording has to do with one process. */
@@ -44,16 +55,18 @@ struct pids_claim {
 
 bool pids_add(struct pids *pids, int pid)
 {
+	const size_t nr = (size_t)pids->nr, at = place_of(pids->pid, nr, pid);
 	int *list;
 
-	if (is_in(pids->pid, (size_t)pids->nr, pid))
+	if (at < nr && pids->pid[at] == pid)
 		return true;
-	list = reallocarray(pids->pid, (size_t)pids->nr + 1, sizeof(*list));
-
+	list = reallocarray(pids->pid, nr + 1, sizeof(*list));
 	if (!list)
 		return false;
+	memmove(list + at + 1, list + at, (nr - at) * sizeof(*list));
+	list[at] = pid;
 	pids->pid = list;
-	list[pids->nr++] = pid;
+	pids->nr++;
 	return true;
 }
 
@@ -62,6 +75,13 @@ void pids_free(struct pids *pids)
 	free(pids->pid);
 	pids->pid = NULL;
 	pids->nr = 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const int *first = a, *second = b;
+
+	return (*first > *second) - (*first < *second);
 }
 
 /*
@@ -84,6 +104,8 @@ static int *read_registered(size_t *nr)
 			list[(*nr)++] = atoi(report.line[i].field[1]);
 	}
 	kunwind_report_free(&report);
+	if (*nr)
+		qsort(list, *nr, sizeof(*list), compare);
 	return list;
 }
 
@@ -140,13 +162,6 @@ static int process_of(int tid)
 	return pid;
 }
 
-static int compare(const void *a, const void *b)
-{
-	const int *first = a, *second = b;
-
-	return (*first > *second) - (*first < *second);
-}
-
 /* A descriptor for each process of a claim, and later one for the end of each process. */
 static void allow_files(void)
 {
@@ -160,7 +175,7 @@ static void allow_files(void)
 }
 
 /*
- * Takes the claims, in the order of numbers, because another recorder may do so, too.
+ * Takes the claims, in the order of numbers that the list has, because another recorder may do so, too.
  * Returns false after a message.
  */
 static bool take_claims(struct pids *pids)
@@ -173,7 +188,6 @@ static bool take_claims(struct pids *pids)
 		kunwind_tool_error("out of memory");
 		return false;
 	}
-	qsort(pids->pid, (size_t)pids->nr, sizeof(*pids->pid), compare);
 	for (i = 0; i < pids->nr; i++) {
 		snprintf(path, sizeof(path), "/proc/%d/environ", pids->pid[i]);
 		pids->claim[i].fd = open(path, O_RDONLY | O_CLOEXEC);
