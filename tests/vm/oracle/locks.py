@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Simulates processors that fork, exec and exit, and wait for global locks.
 
-  locks.py LOCKS TRACE-PLAIN TRACE-REGISTERED SPAWNS PLAIN REGISTERED
+  locks.py LOCKS TRACE-PLAIN TRACE-REGISTERED SPAWNS PLAIN
 
 LOCKS has lines "NAME ADDRESS". The traces have the calls of the kernel's lock
 functions, with the address of the lock and the time in instructions, during SPAWNS
-runs of a program. PLAIN and REGISTERED are the instructions of one run.
+runs of a program. PLAIN is the number of instructions of one run without a registration.
 
 A lock's time is that from its lock function to its unlock function. The probe's
 own cost is subtracted: the shortest of all times is that of a few instructions. The
@@ -77,7 +77,7 @@ def main():
     with open(sys.argv[1], encoding="utf-8") as file:
         names = {int(line.split()[1], 16): line.split()[0] for line in file}
     plain, registered = (held(path, names) for path in sys.argv[2:4])
-    spawns, work, _ = map(int, sys.argv[4:7])
+    spawns, work = map(int, sys.argv[4:6])
     own = sorted(name for name in names.values() if name != "tasklist_lock")
     taken = sum(len(plain[name]) for name in own)
     print(f"{'not ok' if taken else 'ok'} - a program that is not registered takes no lock of the module")
