@@ -115,6 +115,9 @@ static const struct made_case made[] = {
 	{ "a register that an expression needs", 0, 0, 3,
 	  { { 0, 0x10,
 	     "83 02" }, { 0x10, 0x10, "8c 03 41 83 02" }, { 0x20, 0x10, "0f 03 7c 08 06" } } },
+	/* the sweep that follows rbx is the second one with the first FDE's full rule */
+	{ "an expression before a register that is needed", 0, 0, 3,
+	  { { 0, 0x10, "0f 02 77 10" }, { 0x10, 0x10, "0d 03" }, { 0x20, 0x10, "83 02" } } },
 	/* the CFA needs rbx, which is kept in r13: the table follows both */
 	{ "a register in which another one is kept", 0, 0, 3,
 	  { { 0, 0x10, "8d 02" }, { 0x10, 0x10, "09 03 0d" }, { 0x20, 0x10, "0d 03" } } },
@@ -132,6 +135,34 @@ static const struct made_case made[] = {
 	{ "an operand beyond the record", 0, 0, 1,
 	  { { 0, 0x10, "41 0f 7f 77 08" } } },
 };
+
+struct full_rules { s32 off[8]; u32 nr; };
+
+static int add_full(void *data, u64 addr, struct kunwind_rule rule)
+{
+	struct full_rules *full = data;
+	u32 i;
+
+	(void)addr;
+	if ((rule.kind & KUNWIND_RULE_KIND) != KUNWIND_RULE_FULL)
+		return 0;
+	for (i = 0; i < full->nr && full->off[i] != rule.off; i++)
+		;
+	if (i == full->nr && i < ARRAY_SIZE(full->off))
+		full->off[full->nr++] = rule.off;
+	return 0;
+}
+
+/* Whether a whole table counts the full rules that its rows have, however often it was swept. */
+static bool counts_full(const struct kunwind_table *table)
+{
+	struct kunwind_table_stats stats;
+	struct full_rules full = { .nr = 0 };
+
+	kunwind_table_for_each(table, add_full, &full);
+	kunwind_table_stats(table, &stats);
+	return stats.nr_full == full.nr;
+}
 
 static void test_made(const struct made_case *c)
 {
@@ -170,6 +201,7 @@ static void test_made(const struct made_case *c)
 	if (!build && !begin && !err) {
 		same = parts_compare_all(whole, parts);
 		tap_ok(!same.different, "parts: %s: each address has the rule of the whole table", c->name);
+		tap_ok(counts_full(whole), "parts: %s: the whole table counts its full rules", c->name);
 	}
 	if (!build)
 		kunwind_table_free(whole);

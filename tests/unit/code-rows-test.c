@@ -255,6 +255,17 @@ static void test_gaps(void)
 	tap_ok(!gaps_of(&elf, 1 << 19, 0, NR_FDES) && !gaps.nr && !gaps.bytes,
 	       "gaps: FDEs that cover the same half again and again end the work");
 	tap_ok(!gaps_of(&elf, 128, 256, NR_FDES) && gaps.nr == NR_FDES, "gaps: many FDEs");
+	elf.nr_loads = 2;
+	elf.load[1] = elf.load[0];
+	tap_ok(!gaps_of(&elf, 64, 128, 3) && gaps.nr == 3 && gaps.bytes == (1 << 20) - 3 * 64,
+	       "gaps: code that two segments have counts once");
+	elf.nr_loads = 1;
+	elf.code_hi = LO + (40 << 20);
+	elf.load[0].filesz = 40 << 20;
+	tap_ok(!gaps_of(&elf, 64, 4 << 20, 3) && gaps.nr == 3 && gaps.bytes == 16 << 20 &&
+	       gaps.gap[2].end - gaps.gap[2].start == (8 << 20) + 2 * 64,
+	       "gaps: of the last one, what 16 MB have room for");
+	elf.code_hi = LO + (1 << 20);
 	elf.load[0].filesz = 4096 + 8;
 	tap_ok(!gaps_of(&elf, 64, 128, 1) && gaps.nr == 1 && gaps.gap[0].end == LO + 4096 + 8,
 	       "gaps: a gap ends with the segment's part of the file");

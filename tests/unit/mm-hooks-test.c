@@ -286,6 +286,13 @@ static void test_mprotect(void)
 	       "mmap at a fixed address that merges: the known range stays valid");
 	end("mmap at a fixed address that merges");
 	begin();
+	maps(__NR_mmap, AT(5), 0x1000, AT(5), 0x1000, VM_EXEC);
+	user_regs.r10 = MAP_FIXED_NOREPLACE;
+	maps(__NR_mmap, AT(0) + 0x4000, 0x1000, AT(0), 0x5000, VM_EXEC);
+	tap_ok(!dead(),
+	       "mmap at a fixed address that must be free, which merges: the known range stays valid");
+	end("mmap at a fixed address that must be free");
+	begin();
 	user_regs.r10 = MAP_FIXED;
 	maps(__NR_mmap, AT(0) - 0x2000, 0x1000, AT(0) - 0x2000, 0x6000, VM_EXEC | VM_HUGETLB);
 	tap_ok(dead() == 1, "mmap of huge pages at a fixed address: ranges in the whole mapping are dead");
@@ -351,6 +358,12 @@ static void test_work(void)
 	returns();
 	tap_ok(!space->reader, "task work: the next mapping needs another one");
 	end("task work");
+	begin();
+	no_work = true;
+	maps(__NR_mmap, AT(5), 0x1000, AT(5), 0x1000, VM_EXEC);
+	tap_ok(!nr_queued && !space->reader && refcount_read(&space->refs) == 2,
+	       "task that exits: nobody is to read the mappings, the space is given back");
+	end("task that exits");
 	/* A 32-bit call has its arguments in other registers. */
 	begin();
 	ia32 = true;
@@ -400,7 +413,9 @@ static void moves(unsigned long addr, unsigned long old, unsigned long len, unsi
 		at = dead() == at_entry && nr_queued == 1 && space->moves.nr == 1;
 		user_regs.ax = i ? (u32)ret : ret;
 		returns();
-		later = dead() == after && reads == 1 && !forced && is_read(addr);
+		later = dead() == after && reads == 1 && !forced && is_read(addr) &&
+			/* An error is no address, not even as one of 32 bits. */
+			!(IS_ERR_VALUE(ret) && is_read(user_regs.ax));
 		tap_ok(at, "%s%s: at its entry, the dead ranges are %x", i ? "32-bit " : "", what, at_entry);
 		tap_ok(later,
 		       "%s%s: at its end, the dead ranges are %x, and source and destination are read",
@@ -440,6 +455,15 @@ static void test_mremap(void)
 	tap_ok(dead() == 2 && is_read(AT(0)),
 	       "mremap of an address with a tag: source and destination are read");
 	end("mremap of an address with a tag");
+
+	begin();
+	user_regs = (struct pt_regs){ .bx = AT(0), .cx = 0x1000, .dx = 0x1000, .si = MREMAP_MAYMOVE };
+	hook___ia32_sys_mremap(&user_regs);
+	user_regs.ax = 0xf0000000;
+	returns();
+	tap_ok(is_read(0xf0000000) && !is_read(0xfffffffff0000000),
+	       "32-bit mremap to above 2 GB: the address is not negative");
+	end("32-bit mremap to above 2 GB");
 
 	begin();
 	user_regs = (struct pt_regs){ .di = AT(5), .si = 0x1000, .dx = 0x1000, .r10 = MREMAP_MAYMOVE };

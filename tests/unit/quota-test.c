@@ -359,6 +359,32 @@ static void test_bytes(void)
 
 #define MS	NSEC_PER_MSEC
 
+/* Each number of a user's line is another one. */
+static void test_line(void)
+{
+	struct kunwind_quota *q = quota(1009, &init_user_ns, &init_pid_ns);
+	struct seq_file m = { .used = 0 };
+	unsigned int i;
+
+	for (i = 0; i < 3; i++)
+		kunwind_quota_add_process((kuid_t){ 1009 }, true);
+	for (i = 0; i < 2; i++)
+		if (!kunwind_quota_add_object(q, 10))
+			abort();
+	kunwind_quota_add_bytes(q, 5000);
+	kunwind_quota_add_time(q, 7 * MS);
+	kunwind_quota_show(&m);
+	tap_ok(strstr(m.text, "user\t1009\t5000\t2\t3\t7\n"),
+	       "status: bytes, objects, processes and time of a user");
+	for (i = 0; i < 3; i++)
+		kunwind_quota_remove_process(q);
+	for (i = 0; i < 2; i++)
+		kunwind_quota_remove_object(q);
+	kunwind_quota_remove_bytes(q, 5000);
+	kunwind_quota_put(q);
+	now_ns += 100000 * MS;
+}
+
 static void test_time(void)
 {
 	struct kunwind_quota *p = quota(1001, &init_user_ns, &init_pid_ns), *again;
@@ -492,6 +518,7 @@ int main(void)
 	test_dump();
 	test_bytes();
 	test_given();
+	test_line();
 	test_time();
 	test_turns();
 	kunwind_quota_exit();

@@ -136,6 +136,8 @@ enum kunwind_reason kunwind_callstack_walk(struct kunwind_space *of, const struc
 	}
 	if (no_caller)
 		request->trust[i] = KUNWIND_TRUST_SIGNAL;
+	if (request->replay && frames > request->capacity)
+		return KUNWIND_BUFFER_FULL;
 	return reason;
 }
 
@@ -451,6 +453,27 @@ static void test_long(void)
 }
 
 /* From kernel 6.14 on, set_event=kunwind:...:mod:kunwind does this. */
+/* For a note, only stacks up to its length are walked in one go. */
+static void test_note(void)
+{
+	static const u32 lengths[] = { 1, KUNWIND_REPLAY_FRAMES, KUNWIND_REPLAY_FRAMES + 1, 300 };
+	static struct kunwind_replay note;
+	struct kunwind_scratch *scratch;
+	struct kunwind_stack stack;
+	u32 i, bad = 0;
+
+	begin();
+	scratch = kunwind_emitter->cpu[0].scratch;
+	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
+		frames = lengths[i];
+		kunwind_stack_event_walk(scratch, &space, &regs, KUNWIND_ALL_REGS, &note, &stack);
+		bad += !is_right(&stack);
+		kunwind_stack_event_done(scratch, &stack);
+	}
+	tap_ok(!bad, "walk for a note: a stack that is too deep for it is whole, too");
+	end();
+}
+
 static void test_before_init(void)
 {
 	begin();
@@ -551,6 +574,7 @@ int main(void)
 	test_contexts();
 	test_early();
 	test_long();
+	test_note();
 	test_settle();
 	test_unload();
 	return tap_done();

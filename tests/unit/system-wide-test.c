@@ -389,6 +389,9 @@ static void test_switch(void)
 	tap_ok(!param_set("Y") && system_wide_on && !all[0].tries,
 	       "parameter: a write does not wait for processes");
 	tap_ok(pending() == 1, "parameter: system_wide_pending is 1 until the list of processes is made");
+	WRITE_ONCE(nr_pending, 2);
+	tap_ok(pending() == 2, "parameter: with an earlier list, it is the number of processes on that list");
+	WRITE_ONCE(nr_pending, 0);
 	passes();
 	kunwind_enabled = false;
 	tap_ok(kunwind_system_wide_set(true) == -EOPNOTSUPP,
