@@ -47,6 +47,24 @@ def test_interrupts(scene):
     same("waits that an interrupt ends: the number of lines", len(scene.waits()["wakers"]), 1)
 
 
+def test_raised_in_softirq(scene):
+    """The thread raises a softirq, which raises another one."""
+    scene.enter(1500, SECOND, "sendto", "opener", cpu=1)
+    scene.enter(2000, FIRST, "read")
+    scene.out(2100, FIRST)
+    scene.soft(2200, "raise", 3)
+    scene.soft(2300, "entry", 3)
+    scene.soft(2400, "raise", 4)
+    scene.soft(2500, "exit", 3)
+    scene.soft(2600, "entry", 4)
+    scene.wake(2700, SECOND, FIRST)
+    scene.soft(2800, "exit", 4)
+    scene.back(2900, FIRST)
+    scene.leave(3000, FIRST, "read")
+    same("a softirq that another one has raised is not the thread's", wakers(scene.waits())["first", "read"][:2],
+         ("interrupt", "softirq: block"))
+
+
 def test_lost_switch(scene):
     """The event in which the first thread leaves CPU 0 is lost. At the end the thread waits, after it has left CPU 1."""
     scene.enter(2000, SECOND, "getppid", cpu=2)
@@ -113,6 +131,15 @@ def test_merged(scene):
          (2, [("first", "opener", 900), ("other", "opener", 950), ("second", "recursive", 1050)]))
 
 
+def test_processes(scene):
+    """Threads of one name, of one process and of two."""
+    twin = (200, 900, FIRST[2])
+    for number, (call, thread) in enumerate((("read", FIRST), ("read", twin), ("read", FIRST), ("poll", twin), ("poll", twin))):
+        sleep(scene, 2000 * (number + 1), call, 500, 300, thread=thread)
+    same("a line has the process of its threads, unless there are several",
+         {line["cause"]: (line["pid"], line["count"]) for line in scene.waits()["wakers"]}, {"read": (None, 3), "poll": (200, 2)})
+
+
 def test_many(scene):
     """Chains of more names than the first arrays of the tree of chains have room for."""
     number = 6000
@@ -138,8 +165,8 @@ def main():
     tap.suite = "wait lines"
     with tempfile.TemporaryDirectory() as work:
         arguments = build(work)
-        for test in (test_order, test_interrupts, test_lost_switch, test_numbers_again, test_equal_times, test_kinds, test_merged,
-                     test_many, test_top):
+        for test in (test_order, test_interrupts, test_raised_in_softirq, test_lost_switch, test_numbers_again, test_equal_times,
+                     test_kinds, test_merged, test_processes, test_many, test_top):
             test(Scene(work, test.__name__, *arguments))
     tap.finish()
 
