@@ -4,11 +4,14 @@
  * process, of a copied chunk of a stack that grows on demand, of a 32-bit process; with random
  * registers and memory
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -472,6 +475,47 @@ static void test_hostile(unsigned int flags, kunwind_read_memory *read, const ch
 	kunwind_unwinder_free(unwinder);
 }
 
+static size_t used(void)
+{
+	const struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+/* Bytes of an unwinder that has libc's file by six names. */
+static size_t used_with(size_t memory)
+{
+	struct kunwind_unwinder *unwinder;
+	const size_t before = used();
+	char path[PATH_MAX];
+	size_t bytes, i;
+	Dl_info libc;
+
+	if (!dladdr((void *)getauxval, &libc) || *libc.dli_fname != '/')
+		return 0;
+	unwinder = kunwind_unwinder_new(KUNWIND_UNWINDER_OTHER, memory);
+	for (i = 0; i < 6; i++) {
+		snprintf(path, sizeof(path), "%.*s%s", (int)i, "//////", libc.dli_fname);
+		if (kunwind_unwinder_map(unwinder, (i + 1) << 24, ((i + 1) << 24) + 4096, 0, path))
+			abort();
+	}
+	if (kunwind_unwinder_refresh(unwinder))
+		abort();
+	bytes = used() - before;
+	kunwind_unwinder_free(unwinder);
+	return bytes;
+}
+
+/* One table has room in the limit, and not all of them together. */
+static void test_memory(void)
+{
+	const size_t none = used_with(1), limit = 256 << 10;
+	const size_t all = used_with(0) - none, some = used_with(limit) - none;
+
+	tap_ok(all > limit && some > 0 && some <= limit, "the limit on memory is one on all tables together: "
+	       "%zu bytes of %zu, at most %zu", some, all, limit);
+}
+
 int main(void)
 {
 	setvbuf(stdout, NULL, _IONBF, 0);
@@ -479,6 +523,7 @@ int main(void)
 	test_images();
 	test_image_depths();
 	test_i386();
+	test_memory();
 	test_hostile(0, read_any, "single FDEs");
 	test_hostile(KUNWIND_UNWINDER_TABLES | KUNWIND_UNWINDER_GUESS, read_any, "tables, with guesses");
 	test_hostile(KUNWIND_UNWINDER_GUESS, NULL, "own memory");
