@@ -23,6 +23,7 @@
 #include "trace/options.h"
 #include "trace/reading.h"
 #include "trace/stack.h"
+#include "trace/ust.h"
 
 struct show {
 	/* all: kunwind's own events, too */
@@ -91,7 +92,8 @@ static const char kernel_lost[] = "  [the kernel stack is lost: the trace does n
 
 /* Contexts that stand elsewhere. */
 static const char *const in_header[] = { "pid", "vpid", "tid", "vtid", "procname",
-	"callstack_user", "callstack_kernel", KUNWIND_STACK_ID, KUNWIND_KERNEL_STACK_ID, NULL };
+	"callstack_user", "callstack_kernel", KUNWIND_STACK_ID, KUNWIND_KERNEL_STACK_ID, KUNWIND_UST_CONTEXT,
+	KUNWIND_UST_CONTEXT "_tag", KUNWIND_UST_CONTEXT_2, KUNWIND_UST_CONTEXT_2 "_tag", NULL };
 
 /* Fields that are printed as frames: of events with whole stacks, and of others. */
 static const char *const in_whole[] = { "base", "shared", "addresses", "trust",

@@ -294,7 +294,7 @@ bool kunwind_history_stack(struct kunwind_history *history, const struct kunwind
 			   const uint64_t *address, size_t nr, struct kunwind_frame *frames)
 {
 	struct jit jit = { .asked = false };
-	bool exact = true;
+	bool exact = !who->called;
 	size_t i, ahead = 0;
 	int pid;
 

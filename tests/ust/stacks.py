@@ -133,6 +133,12 @@ def discarded():
         tap.skip("full buffers", "the daemon has emptied them in time")
         return
     check("full buffers", events, [p for p in problems if "Discarded" not in p])
+    explained, early = set(), 0
+    for event in events:
+        early += event.kind == "id" and (event.stream, event.id) not in explained
+        explained.add((event.stream, event.id))
+    # the thread may go to another processor in the middle of an event
+    tap.check("full buffers: an identifier follows its string in each buffer (%d do not)" % early, early <= 2)
 
 
 def sessions():
@@ -225,5 +231,6 @@ def main():
     tap.finish()
 
 
-traces.isolate()
-main()
+if __name__ == "__main__":
+    traces.isolate()
+    main()

@@ -16,6 +16,7 @@
 #include "mip.h"
 #include "own_events.h"
 #include "trace/stack.h"
+#include "trace/ust.h"
 
 const char *const stack_names[NR_STACKS] = { "callstack_user", "callstack_kernel" };
 static const char *const ids[NR_STACKS] = { KUNWIND_STACK_ID, KUNWIND_KERNEL_STACK_ID };
@@ -56,6 +57,8 @@ unsigned int frames_wanted(const bt_field_class *common, const bt_field_class *s
 		     has_member(specific, stack_names[stack]) ||
 		     has_member(payload, stack_names[stack]) ||
 		     has_member(common, ids[stack]) ||
+		     (stack == STACK_USER && (has_member(common, KUNWIND_UST_CONTEXT) ||
+					      has_member(common, KUNWIND_UST_CONTEXT_2))) ||
 		     (stack == STACK_USER && kunwind_payload_is_whole(payload))) &&
 		    !has_member(payload, added[stack]))
 			wanted |= 1u << stack;

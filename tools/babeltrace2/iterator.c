@@ -145,7 +145,7 @@ static size_t read_stack(struct iterator *it, const bt_event *event, struct kunw
 		whole = kunwind_wholes_of_id(it->wholes, trace, head->stack, head->tid);
 	if (!whole)
 		return 0;
-	if (!is_whole && stack == STACK_USER)
+	if (!is_whole && stack == STACK_USER && !head->called)
 		head->pid = whole->tgid;
 	nr = is_whole ? whole->nr : kunwind_whole_before_guess(whole);
 	memcpy(it->address, whole->address, nr * sizeof(*whole->address));
@@ -176,7 +176,8 @@ static bool name_stack(struct iterator *it, const bt_event *event, const struct 
 		if (!history)
 			return false;
 		return kunwind_history_stack(history, &(struct kunwind_who){
-			.pid = (int)head->pid, .own_number = head->own_number, .comm = head->comm,
+			.pid = (int)head->pid, .own_number = head->own_number, .called = head->called,
+			.comm = head->comm,
 			.time = head->time, .live = it->same_host }, it->address, nr, it->frame);
 	}
 	return kunwind_kernels_stack(it->kernels, event, it->address, nr, it->frame);

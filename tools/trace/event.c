@@ -7,6 +7,7 @@
 #include "event.h"
 #include "interrupt_events.h"
 #include "own_events.h"
+#include "ust.h"
 
 const char *kunwind_event_name(const bt_event *event)
 {
@@ -17,8 +18,11 @@ const char *kunwind_event_name(const bt_event *event)
 
 bool kunwind_event_is_own(const char *name)
 {
-	/* these two are about all processes, and have a stack as LTTng's events do */
-	return !strncmp(name, "kunwind_", 8) && strcmp(name, "kunwind_slow_syscall") &&
+	/*
+	 * These two are about all processes, and have a stack as LTTng's events do. An event of
+	 * LTTng-UST has a colon in its name.
+	 */
+	return !strncmp(name, "kunwind_", 8) && !strchr(name, ':') && strcmp(name, "kunwind_slow_syscall") &&
 	       strcmp(name, "kunwind_fatal_signal");
 }
 
@@ -148,10 +152,16 @@ static int64_t event_cpu(const bt_event *event)
 /* Reads the context that has a thread and the id of its stack. */
 static void read_stack_id(struct kunwind_head *head, const bt_event *event)
 {
+	struct kunwind_ust_value ust;
 	int64_t value;
 	uint64_t upper;
 
 	head->stack = head->kernel_stack = 0;
+	head->called = head->by_id = kunwind_ust_value(event, &ust);
+	if (head->called) {
+		head->stack = ust.id;
+		return;
+	}
 	if (kunwind_field_integer(kunwind_event_context(event, KUNWIND_KERNEL_STACK_ID), &value))
 		head->kernel_stack = (uint64_t)value;
 	head->by_id = kunwind_field_integer(kunwind_event_context(event, KUNWIND_STACK_ID), &value);

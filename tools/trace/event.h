@@ -59,6 +59,7 @@ struct kunwind_head {
 	int64_t time, pid, tid, cpu;
 	bool own_number;	/* pid is from vpid: in the process's own pid namespace */
 	bool by_id;		/* the event has its stack by id (own_events.h) */
+	bool called;		/* of LTTng-UST: the first address of the stack is a return address */
 	uint64_t stack;		/* the id; 0: no stack */
 	uint64_t kernel_stack;	/* the same of the kernel stack */
 	char call[80];		/* private to syscall.c: name may point to it */

@@ -15,11 +15,13 @@
 #include "event.h"
 #include "history.h"
 #include "protocol.h"
+#include "ust.h"
 
 struct trace {
 	struct trace *next;
 	struct kunwind_history *history;
 	bool told;		/* a mapping was added */
+	struct kunwind_ust_objects *objects;	/* of programs with LTTng-UST */
 	size_t id_size;		/* 0: the trace has no UUID */
 	char id[];
 };
@@ -48,6 +50,7 @@ struct kunwind_histories *kunwind_histories_new(struct kunwind_symbolizer *symbo
 static void free_trace(struct trace *trace)
 {
 	kunwind_history_free(trace->history);
+	kunwind_ust_objects_free(trace->objects);
 	free(trace);
 }
 
@@ -172,11 +175,15 @@ bool kunwind_histories_learn(struct kunwind_histories *histories, const bt_event
 	struct kunwind_history *history;
 	int tgid;
 
-	if (!kunwind_history_is_own(name))
+	if (!kunwind_history_is_own(name) && !kunwind_ust_is_mapping(name))
 		return true;
 	history = kunwind_histories_of(histories, event);
 	if (!history)
 		return false;
+	if (kunwind_ust_is_mapping(name)) {
+		histories->last->told = true;
+		return kunwind_ust_learn(&histories->last->objects, history, event, time);
+	}
 	tgid = (int)kunwind_event_integer(event, "tgid", 0);
 	if (!strcmp(name, "kunwind_map"))
 		return learn_mapping(histories, history, event, time);

@@ -328,6 +328,7 @@ bool kunwind_reading_stack(struct kunwind_reading *reading, const bt_event *even
 		.own_number = head->own_number,
 		.comm = head->comm,
 		.time = head->time,
+		.called = head->called,
 	};
 	const bool is_whole = kunwind_event_is_whole(event);
 	const struct kunwind_whole *whole = NULL;

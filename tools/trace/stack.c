@@ -8,6 +8,7 @@
 #include "event.h"
 #include "own_events.h"
 #include "stack.h"
+#include "ust.h"
 
 static const bt_field_class *member(const bt_field_class *structure, const char *name)
 {
@@ -32,7 +33,9 @@ bool kunwind_event_is_whole(const bt_event *event)
 
 bool kunwind_event_defines(const bt_event *event)
 {
-	return kunwind_event_is_whole(event) ||
+	struct kunwind_ust_value ust;
+
+	return kunwind_event_is_whole(event) || (kunwind_ust_value(event, &ust) && ust.text) ||
 	       !strcmp(kunwind_event_name(event), KUNWIND_KERNEL_STACK_EVENT);
 }
 

@@ -26,6 +26,7 @@
 #include "syscall.h"
 #include "tool.h"
 #include "trace.h"
+#include "ust.h"
 #include "view.h"
 
 struct source {
@@ -518,9 +519,9 @@ static bool has_ids(const bt_stream_class *class)
 /* Notes what the class of a stream says of the stream of a port. */
 static void note_class(const struct look *look, const bt_stream_class *class)
 {
-	if (has_own_events(class))
+	if (has_own_events(class) || kunwind_ust_class(class))
 		bt_value_map_insert_bool_entry(look->trace->own, look->key.text, true);
-	look->trace->ids |= has_ids(class);
+	look->trace->ids |= has_ids(class) || kunwind_ust_class(class);
 }
 
 static bt_graph_simple_sink_component_consume_func_status

@@ -24,7 +24,10 @@
 #include "kunwind_core.h"
 #include "event.h"
 #include "stack.h"
+#include "ust.h"
 #include "whole.h"
+
+#define ANY_TID	(-2)			/* a stack of LTTng-UST: any thread of the process may have it */
 
 /* An id, or a thread, and its stack. The members before whole are the key. */
 struct node {
@@ -177,29 +180,14 @@ static void read_owner(struct kunwind_whole *whole, const bt_event *event)
 	snprintf(whole->comm, sizeof(whole->comm), "%s", comm ? comm : "");
 }
 
-bool kunwind_wholes_learn(struct kunwind_wholes *wholes, const void *trace, const bt_event *event)
+/* Keeps the first @nr frames of @wholes. @tid: ANY_TID, or 0: what the event says. */
+static bool keep(struct kunwind_wholes *wholes, const struct node *key, const bt_event *event, size_t nr,
+		 int reason, int64_t tid)
 {
-	const bool user = kunwind_event_is_whole(event);
-	struct node key = { .trace = trace, .kind = ID };
-	const struct kunwind_whole *old;
+	const struct kunwind_whole *old = find(wholes, key);
 	struct kunwind_whole *whole;
-	size_t nr;
-	int reason;
 	bool ok;
 
-	if (!kunwind_event_defines(event))
-		return true;
-	nr = kunwind_stack_read(event, "addresses", wholes->address);
-	if (!nr || (user && !kunwind_stack_trust(event, wholes->trust, nr)))
-		return true;
-	if (!user)
-		memset(wholes->trust, KUNWIND_TRUST_CFI, nr);
-	id_of(event, &key.id);
-	nr = add_shared(wholes, &key, event, nr);
-	if (!nr)
-		return true;
-	reason = reason_of(event);
-	old = find(wholes, &key);
 	if (old && old->nr == nr && old->reason == reason &&
 	    !memcmp(old->address, wholes->address, nr * sizeof(*old->address)) &&
 	    !memcmp(old->trust, wholes->trust, nr))
@@ -214,10 +202,38 @@ bool kunwind_wholes_learn(struct kunwind_wholes *wholes, const void *trace, cons
 	memcpy(whole->address, wholes->address, nr * sizeof(*whole->address));
 	memcpy(whole->trust, wholes->trust, nr);
 	read_owner(whole, event);
-	wholes->known |= user;
-	ok = set(wholes, &key, whole);
+	if (tid == ANY_TID)
+		whole->tid = ANY_TID;
+	wholes->known |= tid == ANY_TID || kunwind_event_is_whole(event);
+	ok = set(wholes, key, whole);
 	drop(whole);
 	return ok;
+}
+
+bool kunwind_wholes_learn(struct kunwind_wholes *wholes, const void *trace, const bt_event *event)
+{
+	const bool user = kunwind_event_is_whole(event);
+	struct node key = { .trace = trace, .kind = ID };
+	struct kunwind_ust_value ust;
+	size_t nr;
+	int reason;
+
+	if (!kunwind_event_defines(event))
+		return true;
+	if (kunwind_ust_value(event, &ust)) {
+		key.id = ust.id;
+		nr = kunwind_ust_addresses(&ust, wholes->address, KUNWIND_STACK_MAX, &reason);
+		memset(wholes->trust, KUNWIND_TRUST_CFI, nr);
+		return !nr || keep(wholes, &key, event, nr, reason, ANY_TID);
+	}
+	nr = kunwind_stack_read(event, "addresses", wholes->address);
+	if (!nr || (user && !kunwind_stack_trust(event, wholes->trust, nr)))
+		return true;
+	if (!user)
+		memset(wholes->trust, KUNWIND_TRUST_CFI, nr);
+	id_of(event, &key.id);
+	nr = add_shared(wholes, &key, event, nr);
+	return !nr || keep(wholes, &key, event, nr, reason_of(event), 0);
 }
 
 struct kunwind_whole *kunwind_wholes_find(struct kunwind_wholes *wholes, const void *trace,
@@ -234,7 +250,7 @@ struct kunwind_whole *kunwind_wholes_of_id(struct kunwind_wholes *wholes, const 
 {
 	struct kunwind_whole *whole = find(wholes, &(struct node){ .trace = trace, .kind = ID, .id = id });
 
-	return whole && whole->tid == tid ? whole : NULL;
+	return whole && (whole->tid == tid || whole->tid == ANY_TID) ? whole : NULL;
 }
 
 bool kunwind_wholes_note(struct kunwind_wholes *wholes, const void *trace, const bt_event *event,

@@ -239,6 +239,7 @@ int kunwind_history_read_maps(struct kunwind_history *history, int pid, const ch
 struct kunwind_who {
 	int pid;		/* thread group id; -1: not known */
 	bool own_number;	/* pid is of its own pid namespace (LTTng's vpid) */
+	bool called;		/* the first address of a stack is a return address, too */
 	/*
 	 * The trace is of this host and boot. If the history does not know the
 	 * process, the library reads /proc, and uses a process only if it is
@@ -263,8 +264,8 @@ bool kunwind_history_knows(const struct kunwind_history *history, int pid);
 
 /**
  * kunwind_history_stack() - names for a stack, innermost frame first
- * The first address is where the program was. Each further one is a return
- * address, except that of a frame that a signal interrupted.
+ * The first address is where the program was, unless who->called. Each further one is a
+ * return address, except that of a frame that a signal interrupted.
  * @frames: out, @nr of them; valid until the next call with this symbolizer
  */
 bool kunwind_history_stack(struct kunwind_history *history, const struct kunwind_who *who,
