@@ -251,12 +251,15 @@ callstack '[-qmxml][enable-event][-k][a]' "[--quiet]$in_default" -qmxml enable-e
 SAYS='<xml/>' CONTEXT_PRINTS='<more/>' calls --mi=xml enable-event -k a --callstack
 is "$out" '<xml/>' "with --mi, only enable-event prints to stdout"
 
-calls enable-event --userspace --callstack a
-is "$status $got" "1 " "--userspace --callstack runs nothing"
-is "$err" "lttng: --callstack is for kernel events (--kernel): LTTng has no call stacks in other domains" \
-	"--userspace --callstack prints the reason"
+calls enable-event --jul --callstack a
+is "$status $got" "1 " "--jul --callstack runs nothing"
+is "$err" "lttng: --callstack is for events of the kernel (--kernel) and of programs (--userspace): LTTng has no call \
+stacks in other domains" "--jul --callstack prints the reason"
 calls enable-event -uc x --callstack a
-is "$status $got" "1 " "-u in a bundle with --callstack runs nothing"
+is "$status $(tr '\n' ' ' <<<"$got" | sed 's/ $//')" "0 [enable-event][-uc][x][a] [add-context][--userspace][--channel][x]\
+[--type=\$app.kunwind:stack][--type=vpid][--type=vtid][--type=procname] \
+[enable-event][--userspace][--channel][x][lttng_ust_statedump:*] \
+[enable-event][--userspace][--channel][x][lttng_ust_lib:*]" "-u --callstack adds the context of programs, and what they load"
 calls enable-event --callstack -p a
 is "$status $got" "1 " "-p (--python) --callstack runs nothing"
 

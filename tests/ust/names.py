@@ -45,11 +45,25 @@ def shown(trace):
     return events
 
 
-def session(name):
-    """With the state dump, and the events of dlopen()."""
-    one = traces.Session(name, stacks.BUILD + "/traces/" + name)
-    lttng("enable-event", "-u", "-s", name, "-c", "c", "lttng_ust_statedump:*,lttng_ust_lib:*")
-    return one
+class Session:
+    """As a user makes it, by the front end's --callstack."""
+
+    def __init__(self, name):
+        self.name, self.trace = name, stacks.BUILD + "/traces/" + name
+        lttng("create", name, "-o", self.trace)
+        self.enable("kunwind_test:call")
+        lttng("start", name)
+        # of a session that was started, with the contexts
+        self.enable("kunwind_test:tick")
+
+    def enable(self, event):
+        done = subprocess.run([TOOLS + "/lttng", "enable-event", "-u", "-s", self.name, "--callstack", event],
+                              capture_output=True, text=True)
+        if done.returncode:
+            tap.check("enable-event -u --callstack " + event, False, done.stdout + done.stderr)
+
+    def end(self):
+        lttng("destroy", self.name)
 
 
 def check(what, trace, count, plugin=None):
@@ -75,11 +89,11 @@ def main():
     subprocess.run(["rm", "-rf", stacks.BUILD + "/traces"], check=True)
     daemon = traces.Daemon(stacks.BUILD + "/home")
     try:
-        one = session("names")
+        one = Session("names")
         stacks.run("plain", 300)
         one.end()
         check("a program", one.trace, 300)
-        one = session("names-dlopen")
+        one = Session("names-dlopen")
         stacks.run("dlopen", 40, LIBDL)
         one.end()
         check("objects that are loaded one after the other", one.trace, 40,

@@ -14,6 +14,8 @@
  *      enable-channel creates a channel for kunwind's events, and the real
  *      enable-event enables them: the trace alone is then enough to name frames,
  *      and has the reason why each stack ended.
+ * With --userspace, the context is $app.kunwind:stack in place of callstack-user, and step 3
+ * enables LTTng-UST's own events of what a program has loaded, in the same channel.
  * LTTng adds neither contexts nor channels to a session that was ever started.
  * Then the front end prints one line of advice, unless the session has them;
  * procname, which only names the program, may be missing.
@@ -44,10 +46,13 @@ static const char help[] =
 	"           no frame pointers. If lttng-probe-kunwind is loaded, also enable\n"
 	"           kunwind's events, in a channel named kunwind: they record what is\n"
 	"           mapped where, up to 4,096 frames of each stack, and why it ended.\n"
+	"           With --userspace, add the context $app.kunwind:stack, which programs\n"
+	"           have that run with LD_PRELOAD=libkunwind-ust-preload.so, and enable\n"
+	"           lttng_ust_statedump:* and lttng_ust_lib:*.\n"
 	"           See lttng-kunwind(1).\n";
 
 /*
- * Writes "COMMAND --kernel [--session NAME]" after the general options. Returns
+ * Writes "COMMAND --kernel [--session NAME]", or --userspace, after the general options. Returns
  * where further arguments and the final NULL go.
  */
 static char **session_command(struct options_general *general, const char *command,
@@ -56,7 +61,7 @@ static char **session_command(struct options_general *general, const char *comma
 	char **at = general->argv + general->nr;
 
 	*at++ = (char *)command;
-	*at++ = (char *)"--kernel";
+	*at++ = (char *)(event->userspace ? "--userspace" : "--kernel");
 	if (event->session) {
 		*at++ = (char *)"--session";
 		*at++ = (char *)event->session;
@@ -75,7 +80,7 @@ static int add_contexts(struct options_general *general, const struct options_ev
 
 	*at++ = (char *)"--channel";
 	*at++ = (char *)channel;
-	*at++ = (char *)"--type=callstack-user";
+	*at++ = (char *)(event->userspace ? "--type=$app.kunwind:stack" : "--type=callstack-user");
 	*at++ = (char *)"--type=vpid";
 	*at++ = (char *)"--type=vtid";
 	*at++ = (char *)"--type=procname";
@@ -85,7 +90,7 @@ static int add_contexts(struct options_general *general, const struct options_ev
 			  errors, sizeof(errors));
 	if (status) {
 		saved = saved_session(general, event->session);
-		present = saved_contexts(saved, channel);
+		present = saved_contexts(saved, channel, event->userspace);
 		free(saved);
 	}
 	if (present)
@@ -175,6 +180,24 @@ static void enable_own(struct options_general *general, const struct options_eve
 		      "frames of processes that end may have no names\n", stderr);
 }
 
+/* Enables the events that say what a program has loaded. LTTng refuses what is enabled already. */
+static void enable_loaded(struct options_general *general, const struct options_event *event,
+			  const char *channel)
+{
+	static const char *const loaded[] = { "lttng_ust_statedump:*", "lttng_ust_lib:*" };
+	char **at;
+	size_t i;
+
+	for (i = 0; i < sizeof(loaded) / sizeof(loaded[0]); i++) {
+		at = session_command(general, "enable-event", event);
+		*at++ = (char *)"--channel";
+		*at++ = (char *)channel;
+		*at++ = (char *)loaded[i];
+		*at = NULL;
+		real_run(general->argv, REAL_HIDDEN, NULL, 0);
+	}
+}
+
 /*
  * If a session has another channel than channel0, LTTng wants each enable-event
  * to name its channel. So that the channel kunwind does not change how a user
@@ -226,15 +249,17 @@ static int enable_event(int argc, char **argv, int command, struct options_gener
 	if (!event.callstack)
 		real_exec(name_channel(argc, argv, command, general, &event));
 	if (event.other_domain) {
-		fputs("lttng: --callstack is for kernel events (--kernel): LTTng has no call stacks "
-		      "in other domains\n", stderr);
+		fputs("lttng: --callstack is for events of the kernel (--kernel) and of programs "
+		      "(--userspace): LTTng has no call stacks in other domains\n", stderr);
 		return 1;
 	}
 	status = real_run(name_channel(argc, argv, command, general, &event), REAL_SHOWN, NULL, 0);
 	if (status)
 		return status;
 	status = add_contexts(general, &event, channel);
-	if (!status)
+	if (!status && event.userspace)
+		enable_loaded(general, &event, channel);
+	else if (!status)
 		enable_own(general, &event);
 	return status;
 }

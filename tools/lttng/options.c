@@ -80,7 +80,7 @@ struct options_event options_event(int argc, char **argv)
 		{ "callstack", 0, POPT_ARG_NONE | POPT_ARGFLAG_STRIP, &event.callstack, 0, NULL, NULL },
 		FLAG("help", 'h', &event.help),
 		FLAG("list-options", 0, &event.list_options),
-		FLAG("userspace", 'u', &event.other_domain),
+		FLAG("userspace", 'u', &event.userspace),
 		FLAG("jul", 'j', &event.other_domain),
 		FLAG("log4j", 'l', &event.other_domain),
 		FLAG("log4j2", 0, &event.other_domain),

@@ -28,7 +28,8 @@ struct options_event {
 	const char *refused;		/* --callstack=VALUE, or NULL */
 	int help, list_options;		/* these end the real command at once */
 	int kernel;			/* --kernel */
-	int other_domain;		/* --userspace, --jul and others */
+	int userspace;			/* --userspace */
+	int other_domain;		/* --jul and others */
 	const char *session, *channel;	/* last ones given, or NULL */
 };
 

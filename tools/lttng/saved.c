@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * saved.c - find out which kernel channels a session has, whether one has the
+ * saved.c - find out which kernel channels a session has, whether a channel has the
  * contexts that stacks need (those of --callstack, except for procname), and which
  * events are enabled
  *
@@ -36,19 +36,22 @@ static const char *up_to(const char *at, const char *end, const char *tag)
 }
 
 /*
- * Finds a kernel channel. Returns the first address inside its element and sets
+ * Finds a channel of a domain: "KERNEL" or "UST". Returns the first address inside its element and sets
  * @channel_end; NULL: there is none.
  */
-static const char *find_channel(const char *text, const char *channel, const char **channel_end)
+static const char *find_channel(const char *text, const char *type, const char *channel,
+				const char **channel_end)
 {
 	const char *end = text + strlen(text), *domain = text, *domain_end, *at, *name;
 	size_t len = strlen(channel);
+	char wanted[32];
 
+	snprintf(wanted, sizeof(wanted), "<type>%s</type>", type);
 	while ((domain = find(domain, end, "<domain>"))) {
 		domain_end = up_to(domain, end, "</domain>");
 		/* Events have types, too; the domain's precedes its channels */
 		at = up_to(domain, domain_end, "<channels>");
-		if (!find(domain, at, "<type>KERNEL</type>"))
+		if (!find(domain, at, wanted))
 			continue;
 		while ((at = find(at, domain_end, "<channel>"))) {
 			*channel_end = up_to(at, domain_end, "</channel>");
@@ -65,25 +68,26 @@ bool saved_channel(const char *text, const char *channel)
 {
 	const char *end;
 
-	return text && find_channel(text, channel, &end);
+	return text && find_channel(text, "KERNEL", channel, &end);
 }
 
-bool saved_contexts(const char *text, const char *channel)
+bool saved_contexts(const char *text, const char *channel, bool userspace)
 {
-	const char *end, *at = text ? find_channel(text, channel, &end) : NULL;
+	const char *end, *at = text ? find_channel(text, userspace ? "UST" : "KERNEL", channel, &end) : NULL;
 	const char *contexts = at ? find(at, end, "<contexts>") : NULL;
 
 	if (!contexts)
 		return false;
 	end = up_to(contexts, end, "</contexts>");
-	return find(contexts, end, "<type>CALLSTACK_USER</type>") &&
+	return find(contexts, end, userspace ? "<provider_name>kunwind</provider_name>" :
+					       "<type>CALLSTACK_USER</type>") &&
 	       find(contexts, end, "<type>VPID</type>") &&
 	       find(contexts, end, "<type>VTID</type>");
 }
 
 bool saved_event(const char *text, const char *channel, const char *event)
 {
-	const char *end, *at = text ? find_channel(text, channel, &end) : NULL, *next;
+	const char *end, *at = text ? find_channel(text, "KERNEL", channel, &end) : NULL, *next;
 	char name[256];
 
 	snprintf(name, sizeof(name), "<name>%s</name>", event);

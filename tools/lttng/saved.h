@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * saved.h - the kernel channels of a session, from its saved configuration
+ * saved.h - the channels of a session, from its saved configuration
  */
 #ifndef KUNWIND_LTTNG_SAVED_H
 #define KUNWIND_LTTNG_SAVED_H
@@ -22,9 +22,10 @@ bool saved_channel(const char *text, const char *channel);
 
 /*
  * Returns whether it has the channel with the contexts callstack-user, vpid and
- * vtid. @text may be NULL.
+ * vtid; @userspace: the channel of the user-space domain, with $app.kunwind:stack. @text
+ * may be NULL.
  */
-bool saved_contexts(const char *text, const char *channel);
+bool saved_contexts(const char *text, const char *channel, bool userspace);
 
 /* Returns whether the event is enabled in the channel. @text may be NULL. */
 bool saved_event(const char *text, const char *channel, const char *event);
