@@ -8,18 +8,8 @@
  * registers that the thread left on its kernel stack at its last kernel entry. The
  * walk is that of a running task, and reads only memory that is resident.
  *
- * The thread may wake at any time, run, and block again. So the number of times
- * that it left a CPU is read before and after the walk, and whether a CPU runs it.
- * If both are as before, no user code of the thread has run in between, and registers
- * and stack belong together. Otherwise the event is dropped and counted
- * (blocked_ran). In detail:
- *   - The scheduler sets on_cpu before the thread runs, and adds to nvcsw or nivcsw
- *     before it clears on_cpu. This file reads on_cpu, then the counters, then the
- *     thread's memory, then on_cpu and the counters again. On x86, no processor sees
- *     these in another order.
- *   - The kernel stack of a thread that ends is freed. Its registers are therefore
- *     copied by copy_from_kernel_nofault(). What that copies from memory that is used
- *     again is dropped, because the thread has run.
+ * The thread may run at any time: standstill.h finds that out. Then the event is dropped and
+ * counted (blocked_ran).
  * A thread may wake between the check and the event. Readers of the trace find events
  * of the thread that are older, or a wakeup.
  *
@@ -48,7 +38,6 @@
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/task.h>
-#include <linux/sched/task_stack.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -70,6 +59,7 @@
 #include "blocked.h"
 #include "callstack.h"
 #include "fault_in.h"
+#include "standstill.h"
 
 #define THREADS_MAX	4096U
 #define TRIES		3		/* walks of one thread */
@@ -107,34 +97,6 @@ void kunwind_blocked_end(struct kunwind_blocked_report *report)
 }
 
 /* ---------------------------------------------------------- one thread */
-
-/* What changes if the thread runs. */
-struct standstill {
-	unsigned long switches;
-	unsigned int state;
-};
-
-/* Returns whether the thread is blocked. */
-static bool blocked_at(const struct task_struct *task, struct standstill *standstill)
-{
-	const unsigned int gone = TASK_DEAD | TASK_NEW | TASK_WAKING;
-
-	if (kunwind_task_on_cpu(task))
-		return false;
-	standstill->switches = READ_ONCE(task->nvcsw) + READ_ONCE(task->nivcsw);
-	standstill->state = READ_ONCE(task->__state);
-	smp_rmb();	/* what the caller reads next comes after it */
-	return standstill->state && !(standstill->state & gone);
-}
-
-/* Returns whether the thread has not run since @before. */
-static bool still_blocked(const struct task_struct *task, const struct standstill *before)
-{
-	struct standstill now;
-
-	smp_rmb();	/* what the caller has read comes before it */
-	return blocked_at(task, &now) && now.switches == before->switches && now.state == before->state;
-}
 
 static enum kunwind_thread_state state_of(const struct task_struct *task, unsigned int state)
 {
@@ -248,14 +210,14 @@ static u32 emit(struct kunwind_blocked_report *report, struct task_struct *task)
 	};
 	struct kunwind_blocked blocked = { };
 	const u64 last_ran = kunwind_task_last_ran(task);
-	struct standstill before;
+	struct kunwind_standstill before;
 	struct pt_regs regs;
 	u64 ns = 0;
 	u32 i;
 
-	if (READ_ONCE(task->mm) != current->mm || !blocked_at(task, &before))
+	if (!kunwind_standstill_begin(task, &before) || READ_ONCE(task->mm) != current->mm)
 		return 0;
-	if (copy_from_kernel_nofault(&regs, task_pt_regs(task), sizeof(regs)))
+	if (!kunwind_standstill_regs(task, &regs))
 		goto gone;
 	for (i = 0; i < TRIES; i++) {
 		blocked.stack.reason = walk(&regs, &request, &ns);
@@ -268,7 +230,7 @@ static u32 emit(struct kunwind_blocked_report *report, struct task_struct *task)
 	set_numbers(task, &blocked);
 	blocked.state = state_of(task, before.state);
 	memcpy(blocked.comm, task->comm, sizeof(blocked.comm) - 1);
-	if (!still_blocked(task, &before))
+	if (!kunwind_standstill_holds(task, &before))
 		goto gone;
 	if (last_ran && local_clock() > last_ran)
 		blocked.duration = local_clock() - last_ran;

@@ -74,7 +74,15 @@ static struct process {
 } process;
 
 #define _KUNWIND_COMPAT_TASK_STATE_H
-#define kunwind_task_on_cpu(task)	(THREAD(task)->on_cpu)
+static struct mm_struct another_mm;
+static bool execs_first;	/* a thread execs just before its state is looked at */
+static bool looks_at(struct thread *thread)
+{
+	if (execs_first)
+		thread->task.mm = &another_mm;
+	return thread->on_cpu;
+}
+#define kunwind_task_on_cpu(task)	looks_at(THREAD(task))
 #define kunwind_task_last_ran(task)	(THREAD(task)->ran)
 #define kunwind_task_frozen(task, state)	(THREAD(task)->frozen)
 #define local_clock()			now_ns
@@ -336,6 +344,12 @@ static void test_which(void)
 	adds(TASK_INTERRUPTIBLE)->task.mm = &(struct mm_struct){ .users = 1 };
 	reports();
 	tap_ok(!told && !walks, "no event: the thread has another mm, as during exec");
+	begin();
+	adds(TASK_INTERRUPTIBLE);
+	execs_first = true;
+	reports();
+	execs_first = false;
+	tap_ok(!told && !walks, "no event: the thread execs just before it is found blocked");
 	process.ended = true;
 	reports();
 	process.ended = false;
