@@ -10,7 +10,7 @@
  * those of a file that the module itself opened when it was loaded.
  *
  * System call context; all calls may sleep. Memory: what a call needs, up to 36
- * KB for a stack, freed at its end.
+ * KB for the addresses of a stack, freed at its end.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -25,6 +25,7 @@
 #include <linux/proc_fs.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
+#include <linux/sched/task.h>
 #include <linux/sched/task_stack.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
@@ -39,6 +40,7 @@
 #include "process/process.h"
 #include "status.h"
 #include "stack/takeover.h"
+#include "stack/thread.h"
 
 /*
  * File operations of /proc/PID/mem, or NULL if the module could not open the
@@ -83,7 +85,7 @@ static long do_info(void __user *arg)
 		.max_frames = KUNWIND_MAX_FRAMES,
 		.nr_reasons = KUNWIND_NR_REASONS,
 		.features = kunwind_takeover_features() | kunwind_mm_hooks_features() |
-			    KUNWIND_F_JIT,
+			    KUNWIND_F_JIT | KUNWIND_F_THREAD,
 	};
 	return copy_out(arg, &info, sizeof(info), usize);
 }
@@ -122,6 +124,30 @@ static long do_system_wide(void __user *arg)
 	return kunwind_system_wide_set(request.flags & KUNWIND_SYSTEM_WIDE_ON);
 }
 
+/* Returns the file that @fd is, if it is a mem of procfs, with a reference; or NULL. */
+static struct file *mem_file(int fd)
+{
+	struct file *file = fget(fd);
+
+	if (!file || (mem_fops && file->f_op == mem_fops))
+		return file;
+	fput(file);
+	return NULL;
+}
+
+/* Returns the number that is the name of the directory of @file, a file of procfs; or -1. */
+static int number_of(const struct file *file)
+{
+	struct dentry *dir = dget_parent(file->f_path.dentry);
+	int nr;
+
+	/* The name is stable: procfs renames nothing. */
+	if (kstrtoint(dir->d_name.name, 10, &nr))
+		nr = -1;
+	dput(dir);
+	return nr;
+}
+
 /*
  * Returns the thread group of @file, a file below /proc/PID, with a reference,
  * or NULL if none of its threads uses @mm. The name of the file's directory is
@@ -130,15 +156,9 @@ static long do_system_wide(void __user *arg)
 static struct pid *owner_of(const struct file *file, const struct mm_struct *mm)
 {
 	struct pid_namespace *ns = proc_pid_ns(file_inode(file)->i_sb);
-	struct dentry *dir = dget_parent(file->f_path.dentry);
+	const int nr = number_of(file);
 	struct task_struct *task, *t;
 	struct pid *pid = NULL;
-	int nr;
-
-	/* The name is stable: procfs renames nothing. */
-	if (kstrtoint(dir->d_name.name, 10, &nr))
-		nr = -1;
-	dput(dir);
 
 	rcu_read_lock();
 	task = pid_task(find_pid_ns(nr, ns), PIDTYPE_PID);
@@ -169,13 +189,9 @@ static int process_get(int fd, struct mm_struct **mmp, struct pid **tgidp)
 		mmgrab(mm);
 		tgid = get_pid(task_tgid(current));
 	} else {
-		file = fget(fd);
+		file = mem_file(fd);
 		if (!file)
 			return -EBADF;
-		if (!mem_fops || file->f_op != mem_fops) {
-			fput(file);
-			return -EBADF;
-		}
 		/* Like mmgrab(), the file holds the struct, not the memory. */
 		mm = file->private_data;
 		tgid = mm ? owner_of(file, mm) : NULL;
@@ -298,6 +314,53 @@ out:
 	return err;
 }
 
+/*
+ * The name of the file's directory is the number of the thread: the file is
+ * /proc/PID/task/TID/mem. The file keeps the struct mm_struct.
+ */
+static int thread_read(const struct file *file, struct kunwind_thread_stack *thread)
+{
+	struct pid_namespace *ns = proc_pid_ns(file_inode(file)->i_sb);
+	struct mm_struct *mm = file->private_data;
+	const int nr = number_of(file);
+	struct task_struct *task;
+	int err;
+
+	rcu_read_lock();
+	task = pid_task(find_pid_ns(nr, ns), PIDTYPE_PID);
+	if (task)
+		get_task_struct(task);
+	rcu_read_unlock();
+	if (!task)
+		return -ESRCH;
+	err = mm ? kunwind_thread_read(task, mm, thread) : -ESRCH;
+	put_task_struct(task);
+	return err;
+}
+
+static long do_thread(void __user *arg)
+{
+	struct kunwind_thread_stack thread;
+	struct file *file;
+	u32 usize;
+	int err;
+
+	err = copy_in(&thread, sizeof(thread), offsetofend(struct kunwind_thread_stack, regs), arg, &usize);
+	if (err)
+		return err;
+	if (thread.flags || thread.timeout_ms > KUNWIND_MOST_TIMEOUT_MS ||
+	    thread.stack_len > KUNWIND_MOST_STACK)
+		return -EINVAL;
+	if (!READ_ONCE(kunwind_enabled))
+		return -EOPNOTSUPP;
+	file = mem_file(thread.mem_fd);
+	if (!file)
+		return -EBADF;
+	err = thread_read(file, &thread);
+	fput(file);
+	return err ? err : copy_out(arg, &thread, sizeof(thread), usize);
+}
+
 static long do_jit(void __user *arg, bool adds)
 {
 	struct kunwind_jit jit;
@@ -342,6 +405,8 @@ static long device_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return do_stats(uarg);
 	case _IOC_NR(KUNWIND_IOC_SYSTEM_WIDE):
 		return do_system_wide(uarg);
+	case _IOC_NR(KUNWIND_IOC_THREAD):
+		return do_thread(uarg);
 	case _IOC_NR(KUNWIND_IOC_JIT_ADD):
 		return do_jit(uarg, true);
 	case _IOC_NR(KUNWIND_IOC_JIT_REMOVE):

@@ -42,10 +42,11 @@ void kunwind_quota_put(struct kunwind_quota *quota);
 struct kunwind_quota *kunwind_quota_add_process(kuid_t uid, bool unlimited);
 void kunwind_quota_remove_process(struct kunwind_quota *quota);
 
-/* Resources of system_wide that all users share. */
+/* Resources that all users share. */
 enum kunwind_share {
 	KUNWIND_SHARE_RECORD,	/* processes registered system-wide */
 	KUNWIND_SHARE_UNMAP,	/* work items that may have to unmap an ended process (system_wide.c) */
+	KUNWIND_SHARE_THREAD,	/* threads that are asked for their stack (thread.c) */
 	KUNWIND_NR_SHARES
 };
 

@@ -71,6 +71,7 @@ struct kunwind_info {
 #define KUNWIND_F_TAKEOVER_DEFERRED	(1ULL << 3)	/* unwind_user is served (not in every
 							 * kernel) */
 #define KUNWIND_F_JIT			(1ULL << 4)	/* KUNWIND_IOC_JIT_ADD is available */
+#define KUNWIND_F_THREAD		(1ULL << 5)	/* KUNWIND_IOC_THREAD is available */
 
 /*
  * KUNWIND_IOC_REGISTER, KUNWIND_IOC_UNREGISTER: register or unregister a
@@ -235,6 +236,55 @@ struct kunwind_stats {
 	__u64 missed_memory;		/* the same: no memory */
 };
 
+/*
+ * KUNWIND_IOC_THREAD: the user registers of another thread, without stopping it.
+ * Its process need not be registered.
+ *
+ * mem_fd is a descriptor of /proc/PID/task/TID/mem that the caller opened: the
+ * kernel's ptrace check at that open authorises the call, and the path names the
+ * thread. The descriptor stays that of the program that was there then, so an
+ * execve(2) ends the right.
+ *
+ * A thread that sleeps is not woken (KUNWIND_THREAD_ASLEEP). Its stack is not
+ * copied: the caller reads it by mem_fd, and then makes the call again. If turns
+ * and regs are as before, the thread has not run meanwhile, and its memory and its
+ * registers belong together.
+ * A thread that runs copies its registers, and its stack into the buffer, before
+ * it next returns to user mode. The caller waits for that, at most timeout_ms. If
+ * the thread goes to sleep in this time, it is read as one that sleeps. The copy
+ * begins at a page, at or just below the stack pointer. It has whole pages, and
+ * ends before the first one that is not resident.
+ *
+ *   EBADF     mem_fd is not open, or not a descriptor of a mem of procfs
+ *   ESRCH     the thread has ended, has another program now, or never has user
+ *             registers (a worker of io_uring)
+ *   EAGAIN    the thread runs, and timeout_ms is 0
+ *   ETIME     the thread has neither returned to user mode nor gone to sleep
+ *   EDEADLK   the thread is the caller itself
+ *   ENODATA   its code is neither 64-bit nor 32-bit code
+ *   EOPNOTSUPP kunwind is switched off (module parameter "enabled" is N)
+ *   ENOMEM, ENOSPC  no memory; too many threads are asked that do not return to
+ *             user mode
+ *   EINTR     a fatal signal came
+ */
+struct kunwind_thread_stack {
+	__u32 size;
+	__u32 flags;			/* 0 */
+	__s32 mem_fd;
+	__u32 timeout_ms;		/* at most KUNWIND_MOST_TIMEOUT_MS */
+	__u64 stack;			/* buffer of stack_len bytes */
+	__u32 stack_len;		/* in: at most KUNWIND_MOST_STACK; out: bytes copied */
+	__u32 state;			/* out: KUNWIND_THREAD_* */
+	__u64 stack_start;		/* out: address of the first of these */
+	__u64 turns;			/* out, if it sleeps: times that it left a CPU */
+	__u64 fs_base;			/* out: where its own data is; 32-bit code: 0 */
+	__u64 regs[17];			/* out: in DWARF's order, as for KUNWIND_IOC_CALLSTACK */
+};
+#define KUNWIND_THREAD_ASLEEP		(1U << 0)
+#define KUNWIND_THREAD_I386		(1U << 1)	/* 32-bit code: regs 0 to 7, and 16 */
+#define KUNWIND_MOST_STACK		(256U << 10)
+#define KUNWIND_MOST_TIMEOUT_MS		1000U
+
 #define KUNWIND_IOC_MAGIC	'K'
 #define KUNWIND_IOC_INFO	_IOWR(KUNWIND_IOC_MAGIC, 0xe0, struct kunwind_info)
 #define KUNWIND_IOC_REGISTER	_IOWR(KUNWIND_IOC_MAGIC, 0xe1, struct kunwind_process)
@@ -244,6 +294,7 @@ struct kunwind_stats {
 #define KUNWIND_IOC_SYSTEM_WIDE	_IOWR(KUNWIND_IOC_MAGIC, 0xe5, struct kunwind_system_wide)
 #define KUNWIND_IOC_JIT_ADD	_IOWR(KUNWIND_IOC_MAGIC, 0xe6, struct kunwind_jit)
 #define KUNWIND_IOC_JIT_REMOVE	_IOWR(KUNWIND_IOC_MAGIC, 0xe7, struct kunwind_jit)
+#define KUNWIND_IOC_THREAD	_IOWR(KUNWIND_IOC_MAGIC, 0xe8, struct kunwind_thread_stack)
 
 /*
  * read(2) on /dev/kunwind returns the module's status as text: lines of

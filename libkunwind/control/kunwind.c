@@ -124,6 +124,19 @@ HIDDEN int kunwind_callstack_captured(uint64_t *addresses, unsigned int capacity
 				      1U << 3 | 1U << 6 | 1U << 7 | 0xfU << 12 | 1U << 16);
 }
 
+EXPORT int kunwind_thread(int mem_fd, unsigned int timeout_ms, void *stack, unsigned int stack_len,
+			  struct kunwind_thread_stack *thread)
+{
+	*thread = (struct kunwind_thread_stack){
+		.size = sizeof(*thread),
+		.mem_fd = mem_fd,
+		.timeout_ms = timeout_ms,
+		.stack = (uintptr_t)stack,
+		.stack_len = stack_len,
+	};
+	return kunwind_device_kept(KUNWIND_IOC_THREAD, thread);
+}
+
 EXPORT int kunwind_jit_register(const void *code, size_t len, const void *eh_frame,
 				size_t eh_frame_len, unsigned int *build_error)
 {

@@ -157,6 +157,26 @@ int kunwind_callstack_trust(uint64_t *addresses, uint8_t *trust, unsigned int ca
 			    unsigned int *reason, const uint64_t regs[17], unsigned int valid);
 
 /**
+ * kunwind_thread() - read the registers and the stack of another thread, without stopping it
+ * @mem_fd: /proc/PID/task/TID/mem, open for reading; it needs no registration
+ * @timeout_ms: how long to wait for a thread that runs, at most KUNWIND_MOST_TIMEOUT_MS; 0: not
+ * @stack, @stack_len: where a thread that runs copies its stack, at most KUNWIND_MOST_STACK bytes
+ * @thread: out: what struct kunwind_thread_stack says; no field of it is read
+ *
+ * The stack of a thread that sleeps (KUNWIND_THREAD_ASLEEP in state) is not copied: read it by
+ * @mem_fd, and call this again. If turns and regs are the same, the thread has not run meanwhile.
+ *
+ * Return: 0, or
+ *   -EAGAIN   it runs, and @timeout_ms is 0
+ *   -ETIME    it has neither returned to user mode nor gone to sleep
+ *   -ESRCH    it has ended, or has another program now
+ *   -EDEADLK, -ENODATA, -ENOSPC, -ENOMEM, -EINTR  as KUNWIND_IOC_THREAD in kunwind/abi.h
+ *   -ENOTTY   the module is older than this function
+ */
+int kunwind_thread(int mem_fd, unsigned int timeout_ms, void *stack, unsigned int stack_len,
+		   struct kunwind_thread_stack *thread);
+
+/**
  * kunwind_jit_register() - pass unwind information for code made at run time
  * @code, @len: the code, in executable memory of no file (or of a memfd), with
  *	its final protection

@@ -68,6 +68,7 @@ static struct kunwind_jit last_jit;
 static struct kunwind_system_wide last_system_wide;
 static struct kunwind_stats last_stats;
 static struct kunwind_info last_info;
+static struct kunwind_thread_stack last_thread;
 static unsigned int last_size;		/* each request begins with the size of its structure */
 
 static int stack(void);
@@ -146,6 +147,9 @@ long __wrap_syscall(long number, ...)
 	} else if (last_request == KUNWIND_IOC_STATS) {
 		last_stats = *(struct kunwind_stats *)c;
 		((struct kunwind_stats *)c)->processes = 11;
+	} else if (last_request == KUNWIND_IOC_THREAD) {
+		last_thread = *(struct kunwind_thread_stack *)c;
+		((struct kunwind_thread_stack *)c)->turns = 13;
 	} else if (last_request == KUNWIND_IOC_INFO) {
 		last_info = *(struct kunwind_info *)c;
 		((struct kunwind_info *)c)->abi_version = 12;
@@ -358,8 +362,16 @@ static void test_requests(void)
 	uint64_t addresses[4], regs[17] = { 0 };
 	struct kunwind_stats stats;
 	struct kunwind_info info;
+	struct kunwind_thread_stack thread;
 	unsigned int reason = 77, maps = 77, ready = 77, build_error = 77;
 
+	begin();
+	memset(&thread, 0xaa, sizeof(thread));
+	check(!kunwind_thread(5, 6, code, 7, &thread) && thread.turns == 13 && last_size == sizeof(thread) &&
+	      last_thread.mem_fd == 5 && last_thread.timeout_ms == 6 && last_thread.stack_len == 7 &&
+	      last_thread.stack == (uintptr_t)code && !last_thread.flags && !last_thread.regs[0],
+	      "thread: what is asked, and nothing else; the answer comes back");
+	check(!kunwind_thread(5, 0, NULL, 0, &thread) && opened == 1, "thread: the descriptor is kept");
 	begin();
 	memset(&stats, 0xaa, sizeof(stats));
 	check(!kunwind_stats(&stats) && last_request == KUNWIND_IOC_STATS && stats.processes == 11 &&

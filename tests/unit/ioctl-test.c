@@ -62,6 +62,9 @@ static struct task_struct *pid_task(struct pid *pid, int type)
 {
 	return pid ? &tasks[pid - pids] : NULL;
 }
+static int task_refs;
+static void get_task_struct(struct task_struct *task) { task_refs++; }
+static void put_task_struct(struct task_struct *task) { task_refs--; }
 static struct pid *find_pid_ns(int nr, struct pid_namespace *ns)
 {
 	return nr > 0 && nr <= PID_MAX ? &pids[nr] : NULL;
@@ -188,6 +191,24 @@ int kunwind_jit_add(struct kunwind_jit *jit)
 }
 int kunwind_jit_remove(const struct kunwind_jit *jit) { jit_got = *jit; got.nr += 100; return jit_err; }
 
+static struct {
+	struct task_struct *task;
+	struct mm_struct *mm;
+	struct kunwind_thread_stack of;
+	int err;
+} thread_got;
+int kunwind_thread_read(struct task_struct *task, struct mm_struct *mm, struct kunwind_thread_stack *of)
+{
+	might_sleep();
+	thread_got.task = task;
+	thread_got.mm = mm;
+	thread_got.of = *of;
+	got.nr++;
+	of->state = KUNWIND_THREAD_ASLEEP;
+	of->regs[16] = 0x1234;
+	return thread_got.err;
+}
+
 static struct kunwind_space a_space;
 static bool no_space;
 struct kunwind_space *kunwind_space_find(const struct mm_struct *mm)
@@ -238,7 +259,7 @@ static long call_at(const void *arg, unsigned int cmd)
 	unsigned int i;
 
 	for (i = 0; i <= PID_MAX; i++)
-		if (pids[i].refs || mms[i].grabbed || files[i].refs || dirs[i].refs)
+		if (pids[i].refs || mms[i].grabbed || files[i].refs || dirs[i].refs || task_refs)
 			wrong("a reference is kept");
 	if (nr_of_kvmalloc || rcu_depth)
 		wrong("memory or a read side is kept");
@@ -300,7 +321,7 @@ static void test_numbers(void)
 	unsigned int nr;
 
 	for (nr = 0; nr < 256; nr++)
-		if (nr < 0xe0 || nr > 0xe7)
+		if (nr < 0xe0 || nr > 0xe8)
 			right &= CALL(_IOWR('K', nr, struct kunwind_info), &info) == -ENOTTY;
 	tap_ok(right, "unknown numbers are refused");
 	tap_ok(CALL(_IOWR('L', 0xe0, struct kunwind_info), &info) == -ENOTTY &&
@@ -313,7 +334,8 @@ static void test_numbers(void)
 	tap_ok(!CALL(KUNWIND_IOC_INFO, &info) && info.size == sizeof(info) &&
 	       info.abi_version == KUNWIND_ABI_VERSION && info.max_frames == KUNWIND_MAX_FRAMES &&
 	       info.nr_reasons == KUNWIND_NR_REASONS &&
-	       info.features == (KUNWIND_F_TAKEOVER_PERF | KUNWIND_F_FOLLOW | KUNWIND_F_JIT),
+	       info.features == (KUNWIND_F_TAKEOVER_PERF | KUNWIND_F_FOLLOW | KUNWIND_F_JIT |
+				KUNWIND_F_THREAD),
 	       "info: all members are set");
 }
 
@@ -517,6 +539,59 @@ static void test_callstack(void)
 	       "callstack: registers that cannot be read: EFAULT");
 }
 
+static void test_thread(void)
+{
+	struct kunwind_thread_stack of = {
+		.size = sizeof(of), .mem_fd = 2, .timeout_ms = KUNWIND_MOST_TIMEOUT_MS,
+		.stack_len = KUNWIND_MOST_STACK, .state = ~0U, .turns = ~0ULL,
+	};
+	bool right;
+
+	sizes("thread", KUNWIND_IOC_THREAD, &of, sizeof(of), sizeof(of));
+	tap_ok(!CALL(KUNWIND_IOC_THREAD, &of) && thread_got.task == &tasks[2] && thread_got.mm == &mms[2] &&
+	       thread_got.of.timeout_ms == 1000 && of.state == KUNWIND_THREAD_ASLEEP && of.regs[16] == 0x1234,
+	       "thread: that of the directory of the file, with the file's memory");
+	thread_got.err = -ETIME;
+	of.regs[16] = 0;
+	tap_ok(CALL(KUNWIND_IOC_THREAD, &of) == -ETIME && !of.regs[16],
+	       "thread: after an error nothing is copied out");
+	thread_got.err = 0;
+	got.nr = 0;
+	of.flags = 1;
+	right = CALL(KUNWIND_IOC_THREAD, &of) == -EINVAL;
+	of.flags = 0;
+	of.timeout_ms++;
+	right &= CALL(KUNWIND_IOC_THREAD, &of) == -EINVAL;
+	of.timeout_ms--;
+	of.stack_len++;
+	right &= CALL(KUNWIND_IOC_THREAD, &of) == -EINVAL;
+	of.stack_len--;
+	tap_ok(right && !got.nr, "thread: a flag, a long timeout and a large stack are refused");
+	files[2].f_op = &other_fops;
+	right = CALL(KUNWIND_IOC_THREAD, &of) == -EBADF;
+	files[2].f_op = &procfs;
+	of.mem_fd = -1;
+	right &= CALL(KUNWIND_IOC_THREAD, &of) == -EBADF;
+	mem_fops = NULL;
+	of.mem_fd = 2;
+	right &= CALL(KUNWIND_IOC_THREAD, &of) == -EBADF;
+	mem_fops = &procfs;
+	tap_ok(right && !got.nr, "thread: a descriptor of another file, of none, and no /proc are refused");
+	dirs[2].d_name.name = "self";
+	right = CALL(KUNWIND_IOC_THREAD, &of) == -ESRCH;
+	dirs[2].d_name.name = "9";
+	right &= CALL(KUNWIND_IOC_THREAD, &of) == -ESRCH;
+	dirs[2].d_name.name = "2";
+	files[2].private_data = NULL;
+	right &= CALL(KUNWIND_IOC_THREAD, &of) == -ESRCH;
+	files[2].private_data = &mms[2];
+	tap_ok(right && !got.nr, "thread: no such thread, and none with memory: ESRCH");
+	kunwind_enabled = false;
+	tap_ok(CALL(KUNWIND_IOC_THREAD, &of) == -EOPNOTSUPP && !got.nr,
+	       "thread: none is read while switched off");
+	kunwind_enabled = true;
+}
+
 static void test_jit(void)
 {
 	struct kunwind_jit jit = { .size = sizeof(jit), .start = 0x1000, .build_error = 9, .nr_fdes = 9 };
@@ -597,6 +672,7 @@ int main(void)
 	test_system_wide();
 	test_process();
 	test_callstack();
+	test_thread();
 	test_jit();
 	return tap_done();
 }

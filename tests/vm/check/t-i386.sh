@@ -26,7 +26,7 @@ make -s -C "$here/fixtures" O="$progs" i386 >"$work/build.log" 2>&1 || {
 }
 check "the module loads" modprobe kunwind
 
-check "the ioctl from 32-bit code, by libc and by int \$0x80: stacks have the chain of calls" "$progs/ioctl-i386"
+check "the ioctl from 32-bit code, by libc and by int \$0x80: stacks have the chain of calls; children are read" "$progs/ioctl-i386"
 
 session_begin "$work/trace"
 verdict $? "an LTTng session of all system calls starts"

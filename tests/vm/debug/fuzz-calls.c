@@ -132,11 +132,14 @@ static size_t eh_frame(char *to, uint64_t start, uint64_t len, uint64_t damage)
 
 static long call_device(const struct step *s)
 {
-	static const unsigned int calls[8] = {
+	static const unsigned int calls[9] = {
 		KUNWIND_IOC_INFO, KUNWIND_IOC_REGISTER, KUNWIND_IOC_UNREGISTER, KUNWIND_IOC_CALLSTACK,
 		KUNWIND_IOC_STATS, KUNWIND_IOC_SYSTEM_WIDE, KUNWIND_IOC_JIT_ADD, KUNWIND_IOC_JIT_REMOVE,
+		KUNWIND_IOC_THREAD,
 	};
-	unsigned int call = calls[s->op % 8], i;
+	/* the first inputs are older than the ninth call */
+	const unsigned int number = s->op % 8 || !(s->b & 1) ? s->op % 8 : 8;
+	unsigned int call = calls[number], i;
 	void *argument = page + 2048;
 	uint64_t regs[17];
 	union {
@@ -145,14 +148,15 @@ static long call_device(const struct step *s)
 		struct kunwind_callstack stack;
 		struct kunwind_system_wide system_wide;
 		struct kunwind_jit jit;
+		struct kunwind_thread_stack thread;
 		char bytes[512];
 	} u;
 
 	memset(&u, 0, sizeof(u));
 	u.size = _IOC_SIZE(call);
-	switch (s->op % 8) {
+	switch (number) {
 	case 1: case 2:
-		unregistered |= s->op % 8 == 2;
+		unregistered |= number == 2;
 		u.process.flags = s->b & 1;
 		u.process.mem_fd = s->b & 2 ? fds[s->c % NR_FDS] : s->b & 4 ? (int)s->c : -1;
 		break;
@@ -178,10 +182,16 @@ static long call_device(const struct step *s)
 	case 6: case 7:
 		u.jit.start = (uintptr_t)slots[s->b % NR_SLOTS].at + (s->b & 0x80 ? s->b >> 8 : 0);
 		u.jit.len = s->b & 0x40 ? fuzz_odd[s->c % FUZZ_NR_ODD] : 64 + s->c % 4096;
-		if (s->op % 8 == 6) {
+		if (number == 6) {
 			u.jit.eh_frame_len = eh_frame(page, u.jit.start, u.jit.len, s->d);
 			u.jit.eh_frame = s->b & 0x20 ? address(s->d) : (uintptr_t)page;
 		}
+		break;
+	case 8:
+		u.thread.mem_fd = s->b & 2 ? fds[s->c % NR_FDS] : (int)s->c;
+		u.thread.timeout_ms = s->b & 4 ? s->c % 16 : 0;
+		u.thread.stack = address(s->d);
+		u.thread.stack_len = s->b & 8 ? s->c % (KUNWIND_MOST_STACK + 2) : 4096;
 		break;
 	}
 	if (s->a & 0x80)
