@@ -27,7 +27,7 @@ FRAME = dict(frame=COUNT, offset=ADDRESS, address=ADDRESS, module=STRING, module
              function_offset=ANY_ADDRESS, file=STRING, line=NUMBER,
              trust={"enum": ["context", "cfi", "signal", "code", "frame_pointer", "scan"]}, stack_pointer=ADDRESS,
              missing_symbols=FLAG, inlines=many(INLINE), why=STRING)
-LIVE = dict(taken={"enum": ["asleep", "stopped", None]}, note=STRING,
+LIVE = dict(taken={"enum": ["asleep", "running", "stopped", None]}, note=STRING,
             kernel={"anyOf": [many({"type": "string"}), {"type": "null"}]})
 THREAD = members(["thread_id", "thread_name", "frame_count", "reason", "missing_address", "frames"], **LIVE, thread_id=COUNT, thread_name=STRING, frame_count=COUNT, reason={"enum": REASONS},
                  missing_address=ANY_ADDRESS,

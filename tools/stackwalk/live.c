@@ -21,7 +21,6 @@
 #define PASSES		3		/* over the threads, while new ones begin */
 #define STACK		(256u << 10)	/* bytes, at first */
 #define MORE_STACK	(16u << 20)	/* that a walk has missed */
-#define ALL_STACKS	(512u << 20)
 #define BELOW		256u		/* bytes below the stack pointer: the red zone, and what was popped */
 #define NO_STACK	(64u << 10)	/* if the stack pointer is in no mapping */
 #define CODE		(16u << 20)	/* of no file, of one process */
@@ -264,7 +263,7 @@ void live_drop_stack(struct live_stack *stack)
 bool live_copy_stack(const struct live_process *live, const struct live_thread *thread,
 		     struct live_stack *stack)
 {
-	bool ok = live->copied < ALL_STACKS;
+	bool ok = live->copied < LIVE_ALL_STACKS;
 	uint32_t i;
 
 	stack->nr_copies = 0;
@@ -408,6 +407,12 @@ static void read_kernel(struct live_process *live, struct live_thread *thread)
 		thread->kernel = strdup(text);
 }
 
+/* Reads a thread that sleeps. */
+static bool take_sleeper(struct live_process *live, struct live_thread *thread)
+{
+	return live_take_by_module(live, thread) || live_take_asleep(live, thread);
+}
+
 static bool is_not_taken(const struct live_thread *thread)
 {
 	return thread->taken == LIVE_NOT && !thread->why;
@@ -442,8 +447,9 @@ static bool take_threads(struct live_process *live)
 			break;
 		for (i = live->nr_threads - added; i < live->nr_threads; i++) {
 			read_kernel(live, &live->thread[i]);
-			live_take_asleep(live, &live->thread[i]);
+			take_sleeper(live, &live->thread[i]);
 		}
+		live_ask(live, is_not_taken);
 		live_stop(live, is_not_taken);
 		qsort(live->thread, live->nr_threads, sizeof(*live->thread), by_tid);
 	}
@@ -547,8 +553,8 @@ void live_take_again(struct live_process *live)
 		struct live_thread *thread = &live->thread[i];
 
 		if (thread->nr_missed && !thread->wants_stop && thread->taken == LIVE_ASLEEP)
-			thread->wants_stop = !live_take_asleep(live, thread);
-		else if (thread->nr_missed && thread->taken == LIVE_STOPPED)
+			thread->wants_stop = !take_sleeper(live, thread);
+		else if (thread->nr_missed)
 			thread->wants_stop = true;
 	}
 	live_stop(live, wants_stop);

@@ -3,8 +3,9 @@
  * live.h - registers and stacks of a process that runs, as kunwind stack reads them
  *
  *   live.c         the process: mappings, threads, memory
- *   live_asleep.c  a thread that sleeps: read without stopping it
- *   live_stop.c    a thread that runs: stopped for a moment by ptrace(2)
+ *   live_module.c  a thread, by the kernel module: not stopped
+ *   live_asleep.c  without the module, a thread that sleeps: not stopped
+ *   live_stop.c    without the module, a thread that runs: stopped for a moment by ptrace(2)
  *   live_write.c   writes all for the walker
  *   stack.c        kunwind stack: options, several processes, again and again
  */
@@ -18,7 +19,14 @@
 
 #define LIVE_COPIES	5		/* of a thread: its stack, and what walks have missed */
 
-enum live_taken { LIVE_NOT, LIVE_ASLEEP, LIVE_STOPPED };
+#define LIVE_REGISTERS	0x1ffffu	/* all, as in struct kunwind_registers */
+#define LIVE_ALL_STACKS	(512u << 20)	/* bytes */
+
+/* LIVE_RUNNING: it has copied its stack itself. */
+enum live_taken { LIVE_NOT, LIVE_ASLEEP, LIVE_RUNNING, LIVE_STOPPED };
+
+/* The kernel module. */
+enum live_kmod { LIVE_UNKNOWN, LIVE_THERE, LIVE_ABSENT };
 
 struct live_copy {
 	uint64_t start;
@@ -66,6 +74,7 @@ struct live_process {
 	size_t nr_modules;
 	size_t copied;			/* bytes of stacks */
 	bool no_kernel;			/* kernel stacks are not allowed */
+	enum live_kmod kmod;
 };
 
 /* Reads the mappings, and the registers and stacks of all threads. False: after a message. */
@@ -100,10 +109,14 @@ ssize_t live_read_open(int fd, char *text, size_t size);
 ssize_t live_read_file(const struct live_process *live, pid_t tid, const char *name, char *text, size_t size);
 
 /*
- * live_asleep.c: false: the thread runs, has ended, or may not be read. It is then as it
- * was.
+ * live_module.c, live_asleep.c: false: the thread runs, has ended, or may not be read. It is then as
+ * it was.
  */
+bool live_take_by_module(struct live_process *live, struct live_thread *thread);
 bool live_take_asleep(struct live_process *live, struct live_thread *thread);
+
+/* live_module.c: lets those threads copy their stacks for which @wanted says so. */
+void live_ask(struct live_process *live, bool (*wanted)(const struct live_thread *thread));
 
 /* Returns why the thread must not be stopped; NULL: it may. */
 const char *live_why_not_stop(const struct live_process *live, pid_t tid);

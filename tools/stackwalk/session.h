@@ -25,8 +25,8 @@ struct session_thread {
 	enum kunwind_reason reason;
 	uint64_t missing;
 	/* of a process that runs; NULL: of a dump, or not known */
-	const char *taken;		/* "asleep", "stopped" */
-	const char *note;		/* why registers are missing */
+	const char *taken;		/* "asleep", "running", "stopped" */
+	const char *note;		/* why registers are missing; of a report: why a stack ends early */
 	const char *kernel;		/* its stack in the kernel, as in /proc/PID/stack */
 };
 

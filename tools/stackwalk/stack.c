@@ -36,9 +36,10 @@ static const char usage[] =
 	"      --debug-dir DIR   objects and debug files below DIR, too; may be repeated\n"
 	"  -h, --help\n"
 	"\n"
-	"Threads that sleep are read without stopping them. A thread that runs, or whose\n"
-	"registers are needed, is stopped for a moment by ptrace(2), and a system call that\n"
-	"this interrupts goes on. Needs the right to ptrace each PID. The kernel's part of the\n"
+	"Threads that sleep are read without stopping them, and with the kernel module, those\n"
+	"that run, too. Without it, a thread that runs, or whose registers are needed, is\n"
+	"stopped for a moment by ptrace(2), and a system call that this interrupts goes on.\n"
+	"Needs the right to ptrace each PID. The kernel's part of the\n"
 	"stacks is printed for root (CAP_SYS_ADMIN).\n"
 	"\n"
 	"Exit status: 0: the stacks are printed, also if they are not complete; 1 if one of the\n"
@@ -150,7 +151,7 @@ static bool note_needs(struct live_thread *thread, const struct session_thread *
 		return true;
 	}
 	/* of 32-bit code, all registers that matter are known */
-	thread->wants_stop = thread->taken == LIVE_ASLEEP &&
+	thread->wants_stop = (~thread->stack.regs.valid & LIVE_REGISTERS) &&
 			     !(thread->stack.regs.flags & KUNWIND_REGISTERS_I386);
 	return thread->wants_stop;
 }
@@ -196,7 +197,7 @@ static bool walk(struct live_process *live, const struct session_options *option
 /* Gives the threads of the session what only the reader knows. */
 static void add_notes(const struct live_process *live, struct stackwalk_session *session)
 {
-	static const char *const taken[] = { NULL, "asleep", "stopped" };
+	static const char *const taken[] = { NULL, "asleep", "running", "stopped" };
 	size_t i;
 
 	for (i = 0; i < live->nr_threads; i++) {
