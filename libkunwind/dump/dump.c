@@ -53,6 +53,18 @@ struct dump_thread *dump_add_thread(struct dump_process *dump)
 	return thread;
 }
 
+struct dump_frame *dump_add_frame(struct dump_process *dump)
+{
+	struct dump_frame *frame;
+
+	if (!make_room(dump, (void **)&dump->frame, dump->nr_frames, &dump->room_frames, sizeof(*dump->frame),
+		       DUMP_MOST_FRAMES, "frames"))
+		return NULL;
+	frame = &dump->frame[dump->nr_frames++];
+	memset(frame, 0, sizeof(*frame));
+	return frame;
+}
+
 struct dump_module *dump_add_module(struct dump_process *dump, const char *path)
 {
 	static const char deleted[] = " (deleted)";
@@ -233,8 +245,12 @@ static bool read_format(struct dump_process *dump)
 		dump->format = DUMP_RUNNING;
 		return dump_read_running(dump);
 	}
-	return dump_fail(dump, "it is no ELF core, no minidump, and no text that begins with "
-			 "\"kunwind-stack 1\"");
+	if (!memcmp(magic, "{\"pid\"", 6)) {
+		dump->format = DUMP_REPORT;
+		return dump_read_report(dump);
+	}
+	return dump_fail(dump, "it is no ELF core, no minidump, no report of libkunwind-crash, and no text "
+			 "that begins with \"kunwind-stack 1\"");
 }
 
 struct dump_process *dump_open(int fd)
@@ -275,6 +291,7 @@ void dump_free(struct dump_process *dump)
 	free(dump->mapping);
 	free(dump->module);
 	free(dump->thread);
+	free(dump->frame);
 	free(dump);
 }
 

@@ -6,6 +6,7 @@
  *   links.c      the objects of a core that does not list its files
  *   minidump.c   minidumps of x86-64 Linux: of Breakpad, of Crashpad
  *   chunk.c      a text with registers, mappings and bytes of stacks
+ *   report.c     a report of libkunwind-crash: frames, and no memory
  *   running.c    what kunwind stack has read of a process that runs
  *   files.c      modules from a list of mapped files
  *   text_hash.c  what minidumps have of files without a build-id
@@ -33,6 +34,7 @@
 #define DUMP_MOST_MODULES	65536
 #define DUMP_MOST_MAPPINGS	16384	/* of code */
 #define DUMP_MOST_REGIONS	1048576
+#define DUMP_MOST_FRAMES	1000000	/* of reports */
 #define DUMP_BUILD_ID		64	/* bytes */
 #define DUMP_NAME		64	/* bytes of the name of a thread or of a command */
 #define DUMP_PATH		4096
@@ -41,7 +43,7 @@
 #define DUMP_VDSO	"[vdso]"	/* path of the vDSO */
 #define DUMP_NO_MODULE		UINT32_MAX
 
-enum dump_format { DUMP_CORE, DUMP_MINIDUMP, DUMP_CHUNK, DUMP_RUNNING };
+enum dump_format { DUMP_CORE, DUMP_MINIDUMP, DUMP_CHUNK, DUMP_RUNNING, DUMP_REPORT };
 
 /* Memory that the file has: [start, end) at an offset of the file. */
 struct dump_region {
@@ -79,11 +81,29 @@ struct dump_module {
 	uint8_t build_id[DUMP_BUILD_ID];
 };
 
+/* Why a report has no end of a stack, or no stack. */
+enum dump_why {
+	DUMP_WHY_NONE, DUMP_WHY_CUT, DUMP_WHY_DEADLINE, DUMP_WHY_CRASHED, DUMP_WHY_NOT_PERMITTED,
+	DUMP_WHY_NOT_STOPPED, DUMP_NR_WHY
+};
+
+/* A frame that the process has found itself. */
+struct dump_frame {
+	uint64_t ip, sp;
+	uint8_t trust;
+	bool exact;
+};
+
 struct dump_thread {
 	uint32_t tid;
-	bool known;		/* it has registers */
+	bool known;		/* it has registers; of a report: frames */
 	struct kunwind_registers regs;
 	char name[DUMP_NAME];
+	/* of a report */
+	uint32_t first_frame, nr_frames;
+	enum kunwind_reason reason;
+	enum dump_why why;
+	uint64_t missing;
 };
 
 struct dump_crash {
@@ -121,6 +141,8 @@ struct dump_process {
 	uint32_t nr_modules, room_modules;
 	struct dump_thread *thread;
 	uint32_t nr_threads, room_threads;
+	struct dump_frame *frame;
+	uint32_t nr_frames, room_frames;
 
 	struct dump_input *input;
 	char error[160];	/* of dump_open() */
@@ -149,6 +171,7 @@ uint32_t dump_find_module(const struct dump_process *dump, uint64_t addr);
 
 /* Each adds one thing, zeroed. NULL: a limit is reached, or out of memory: dump->error says so. */
 struct dump_thread *dump_add_thread(struct dump_process *dump);
+struct dump_frame *dump_add_frame(struct dump_process *dump);
 struct dump_module *dump_add_module(struct dump_process *dump, const char *path);
 bool dump_add_mapping(struct dump_process *dump, uint64_t start, uint64_t end);
 /* An empty region, and one that wraps, is left out. What is beyond the file's end counts as missing. */
@@ -169,6 +192,7 @@ bool dump_read_core(struct dump_process *dump);
 bool dump_read_minidump(struct dump_process *dump);
 bool dump_read_chunk(struct dump_process *dump);
 bool dump_read_running(struct dump_process *dump);
+bool dump_read_report(struct dump_process *dump);
 
 /* chunk.c: dump_read() for bytes that the file has as two hexadecimal digits each. */
 bool dump_read_hex(struct dump_input *input, uint64_t offset, void *buf, size_t len);

@@ -8,6 +8,7 @@ The names in a report must be those of the program's source, and its addresses t
 eu-stack find in the core that the kernel has written after the report. Prints TAP.
 """
 
+import json
 import os
 import re
 import shutil
@@ -17,6 +18,7 @@ import sys
 import reports
 from reports import tap
 import crashes
+import schema
 
 LIB = os.path.join(reports.HERE, "../../libkunwind")
 FEW = ("null", "overflow", "threads")
@@ -106,6 +108,71 @@ def common(ours, theirs):
     return n
 
 
+def walk(text):
+    return subprocess.run([crashes.KUNWIND, "stackwalk", "--json", "-"], input=text, capture_output=True)
+
+
+def check_named(what, path, report, symbols):
+    """kunwind stackwalk takes the frames of the report, and adds names."""
+    named = crashes.run_kunwind(path)
+    why = schema.why_invalid(named) if named else "an error"
+    if why:
+        tap.check(what + "kunwind stackwalk reads the report", False, why)
+        return
+    different = [(ours["thread_id"], ours["reason"], theirs["reason"]) for ours, theirs in zip(named["threads"], report.threads)
+                 if [ours[key] for key in ("thread_id", "thread_name", "reason", "missing_address")] !=
+                 [theirs[key] for key in ("thread_id", "thread_name", "reason", "missing_address")] or
+                 [[frame.get(key) for key in FRAME] for frame in ours["frames"]] !=
+                 [[frame.get(key) for key in FRAME] for frame in theirs["frames"]]]
+    info = report.process["crash_info"]
+    tap.check(what + "kunwind stackwalk has the threads and frames of the report", named["format"] == "report" and
+              not named["truncated"] and len(named["threads"]) == len(report.threads) and not different and
+              named["crash_info"] == info and named["pid"] == report.process["pid"], (different[:3], named["crash_info"], info))
+    thread = named["threads"][0]
+    ours, theirs = [frame["function"] or "?" for frame in thread["frames"]], symbols.names(report.threads[0])
+    tap.check(what + "and the names that nm has", crashes.own(ours) == crashes.own(theirs) and ours, (ours[:20], theirs[:20]))
+
+
+FRAME = ("frame", "offset", "address", "module", "module_offset", "trust", "stack_pointer", "registers")
+
+
+def check_texts(path, report):
+    """Reports that are cut off, damaged, or among other lines."""
+    with open(path, "rb") as f:
+        text = f.read()
+    lines = text.splitlines(keepends=True)
+    whole = json.loads(walk(text).stdout)
+    bad = []
+    for number in range(1, len(lines)):
+        for rest in (b"", lines[number][:len(lines[number]) // 2]):
+            done = walk(b"".join(lines[:number]) + rest)
+            if number == 1:
+                if done.returncode != 1 or done.stdout or len(done.stderr.splitlines()) != 1:
+                    bad.append((number, done))
+                continue
+            cut = json.loads(done.stdout) if not done.returncode else {}
+            frames = [frame for thread in cut.get("threads", []) for frame in thread["frames"]]
+            wanted = [frame for thread in whole["threads"] for frame in thread["frames"]][:len(frames)]
+            last = cut["threads"][-1] if cut.get("threads") else {}
+            ended = b'"frame_count"' in lines[number - 1]
+            if schema.why_invalid(cut) or not cut["truncated"] or [f["address"] for f in frames] != [
+                    f["address"] for f in wanted] or len(frames) != sum(b'"frame"' in line for line in lines[:number]) or (
+                        last["reason"] is None) == ended:
+                bad.append((number, done.stderr, schema.why_invalid(cut) if cut else None, last.get("reason")))
+    tap.check("a report that was cut off: the frames up to there", not bad, bad[:3])
+    noise = b"\n[1] a line of the program, {not JSON}\n{\n{\"frame\": 1\n\"\\u12\"\n[1, 2]\n"
+    tap.same("other lines between those of the report are left out", json.loads(walk(noise.join(lines)).stdout), whole)
+    done = walk(text + text)
+    tap.check("two reports in one file are an error", done.returncode == 1 and not done.stdout and
+              b"more than one report" in done.stderr, done)
+    shown = subprocess.run([crashes.KUNWIND, "stackwalk", "-"], input=b"".join(lines[:4]), capture_output=True).stdout.decode()
+    tap.check("the text says that a report was cut off", "The report was cut off" in shown and
+              "not complete: the report was cut off" in shown and "SIGSEGV / SEGV_MAPERR" in shown, shown)
+    hostile = text.replace(report.process["command"].encode(), b"a\\u001b[31m\\u0000\\n")
+    shown = subprocess.run([crashes.KUNWIND, "stackwalk", "-"], input=hostile, capture_output=True).stdout
+    tap.check("names in a report do not control the terminal", shown and b"\33" not in shown and b"\0" not in shown, shown[:300])
+
+
 def check(name, program, mode, folder, library, symbols):
     expected, broken = BUILDS[name][2][mode], mode in crashes.BROKEN
     status, found = run(name, program, mode, folder, library)
@@ -128,6 +195,9 @@ def check(name, program, mode, folder, library, symbols):
     complete = thread["reason"] == "complete"
     tap.check(what + "the stack is right", verdict == "right" and complete != broken,
               "%s, %s: %s" % (verdict, thread["reason"], " ".join(names[:30])))
+    check_named(what, os.path.join(folder, "report.%d" % report.process["pid"]), report, symbols)
+    if (name, mode) == ("preload-c", "null"):
+        check_texts(os.path.join(folder, "report.%d" % report.process["pid"]), report)
     info = report.process["crash_info"]
     died = status if mode == "vfork" else -info["signal"]
     core = core_of(folder, report.process["pid"])

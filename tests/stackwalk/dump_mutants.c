@@ -98,7 +98,8 @@ static bool use(int fd)
 	for (i = 0; i < dump->nr_threads; i++)
 		dump_memory(dump, dump->thread[i].regs.r[7], bytes, sizeof(bytes));
 	for (i = 0; i < dump->nr_modules; i++) {
-		if (dump_find_module(dump, dump->module[i].start) > dump->nr_modules &&
+		/* after an error, modules are in no order */
+		if (good && dump_find_module(dump, dump->module[i].start) > dump->nr_modules &&
 		    dump->module[i].start < dump->module[i].end && i + 1 == dump->nr_modules)
 			abort();
 		dump_memory(dump, dump->module[i].end - 128, bytes, sizeof(bytes));

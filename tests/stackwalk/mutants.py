@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""mutants.py DIRECTORY [NUMBER] [SEED] - kunwind stackwalk on damaged cores, minidumps and chunks
+"""mutants.py DIRECTORY [NUMBER] [SEED] - kunwind stackwalk on damaged cores, minidumps, chunks and reports
 
 Each of NUMBER (300) files is a real one with some bytes replaced, cut off or exchanged. The answer is
 a report as JSON and status 0, or nothing on standard output, one line on standard error and status 1;
@@ -58,6 +58,22 @@ def running_of(report):
     return out + struct.pack("<QQ", values[7], 4096) + bytes(4096)
 
 
+def lines_of(report):
+    """A report as libkunwind-crash writes it (kunwind_crash_init(3))."""
+    lines = [{key: report[key] for key in ("pid", "command", "system_info", "crash_info")}]
+    for thread in report["threads"]:
+        lines.append({key: thread[key] for key in ("thread_id", "thread_name")})
+        for frame in thread["frames"]:
+            lines.append({key: frame[key] for key in ("frame", "offset", "address", "module", "module_offset", "trust",
+                                                      "stack_pointer", "registers") if key in frame})
+            module = [m for m in report["modules"] if m["filename"] == frame["module"]]
+            lines[-1].update(path=module[0]["path"] if module else None, code_id=module[0]["code_id"] if module else None)
+        lines.append({"frame_count": len(thread["frames"]), "reason": thread["reason"],
+                      "missing_address": thread["missing_address"], "why": None})
+    lines.append({"status": "OK", "thread_count": len(report["threads"]), "why": None})
+    return "".join(json.dumps(line) + "\n" for line in lines).encode()
+
+
 def make_files(where):
     """The files to damage: small ones, so that most damage hits something that is read."""
     files = []
@@ -72,7 +88,7 @@ def make_files(where):
                 files.append(f.read())
             if not files[1:]:
                 report = crashes.run_kunwind(core)
-                files += [chunk_of(report), running_of(report)]
+                files += [chunk_of(report), running_of(report), lines_of(report)]
     for folder, _, names in os.walk(os.path.join(where, "..", "minidumps")):
         for name in names:
             if name == "dump":

@@ -175,8 +175,6 @@ static void put_live(const struct session_thread *thread)
 
 	fputs(", ", stdout);
 	member("taken", thread->taken);
-	fputs(", ", stdout);
-	member("note", thread->note);
 	fputs(", \"kernel\": ", stdout);
 	fputs(line ? "[" : "null", stdout);
 	while (session_next_kernel(&line, name)) {
@@ -195,9 +193,13 @@ static void put_thread(const struct stackwalk_session *session, const struct ses
 	printf("{\"thread_id\": %u, ", thread->of.tid);
 	member("thread_name", text_or_null(thread->of.name));
 	printf(", \"frame_count\": %zu, ", thread->nr);
-	member("reason", kunwind_reason_name(thread->reason));
+	member("reason", session_no_end(session, thread) ? NULL : kunwind_reason_name(thread->reason));
 	fputs(", ", stdout);
 	address("missing_address", thread->missing, thread->missing);
+	if (session->dump.format == DUMP_RUNNING || session->dump.format == DUMP_REPORT) {
+		fputs(", ", stdout);
+		member("note", thread->note);
+	}
 	if (session->dump.format == DUMP_RUNNING)
 		put_live(thread);
 	fputs(", \"frames\": [", stdout);
@@ -236,11 +238,11 @@ static void put_crash(const struct stackwalk_session *session)
 
 void stackwalk_json(const struct stackwalk_session *session)
 {
-	static const char *const formats[] = { "core", "minidump", "chunk", "process" };
+	static const char *const formats[] = { "core", "minidump", "chunk", "process", "report" };
 	const struct stackwalk_dump *dump = &session->dump;
 	uint32_t i;
 
-	printf("{\"status\": \"OK\", \"format\": \"%s\", ", formats[dump->format % 4]);
+	printf("{\"status\": \"OK\", \"format\": \"%s\", ", formats[dump->format % 5]);
 	if (dump->pid > 0)
 		printf("\"pid\": %d, ", dump->pid);
 	else

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * main.c - kunwind stackwalk: the stacks of a core, of a minidump, of a copied piece of stack
+ * main.c - kunwind stackwalk: the stacks of a core, a minidump, a report of a crash, a copied piece of stack
  *
  * The program is also kunwind stack (stack.c). kunwind-stackwalk --walker is the same program in a
  * sandbox (walker.c), which reads the file.
@@ -18,7 +18,8 @@ static const char usage[] =
 	"Usage: kunwind stackwalk [OPTION]... FILE\n"
 	"\n"
 	"Prints the call stacks of all threads in FILE: an ELF core, a minidump of Breakpad or\n"
-	"Crashpad, or a text with registers and a piece of a stack. FILE \"-\" is standard input.\n"
+	"Crashpad, a report of libkunwind-crash, or a text with registers and a piece of a\n"
+	"stack. FILE \"-\" is standard input.\n"
 	"\n"
 	"  -j, --json           one object: kunwind-json(5)\n"
 	"  -a, --all            all frames of a stack of more than 250 frames\n"

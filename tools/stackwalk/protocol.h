@@ -82,6 +82,7 @@ struct stackwalk_frames {
 struct stackwalk_end {
 	uint32_t type, reason;	/* enum kunwind_reason; BUFFER_FULL: a limit on frames */
 	uint64_t missing;	/* address from which on memory is needed, or 0 */
+	uint32_t why, unused;	/* enum dump_why */
 };
 
 struct stackwalk_want {

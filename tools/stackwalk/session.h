@@ -50,6 +50,13 @@ bool session_walk(struct stackwalk_session *session, const struct session_option
 		  const char *name);
 void session_free(struct stackwalk_session *session);
 
+/* Whether a report does not say why the stack ends. */
+static inline bool session_no_end(const struct stackwalk_session *session,
+				  const struct session_thread *thread)
+{
+	return session->dump.format == DUMP_REPORT && thread->reason == KUNWIND_NOT_READY && thread->note;
+}
+
 /* Returns the module of a frame, or NULL. */
 const struct session_module *session_module(const struct stackwalk_session *session,
 					    const struct stackwalk_frame *frame);

@@ -76,7 +76,7 @@ static void put_frame(const struct stackwalk_session *session, const struct stac
 	putchar('\n');
 }
 
-static void put_end(const struct session_thread *thread)
+static void put_end(const struct stackwalk_session *session, const struct session_thread *thread)
 {
 	if (thread->reason == KUNWIND_COMPLETE)
 		return;
@@ -85,6 +85,10 @@ static void put_end(const struct session_thread *thread)
 			printf("  Not read: %s.\n", thread->note);
 		else
 			printf("  The dump has no registers of this thread.\n");
+		return;
+	}
+	if (session_no_end(session, thread)) {
+		printf("  The stack is not complete: %s.\n", thread->note);
 		return;
 	}
 	printf("  The stack is not complete: %s", thread->reason == KUNWIND_BUFFER_FULL ?
@@ -177,7 +181,7 @@ static void put_thread(const struct stackwalk_session *session, uint32_t number,
 		}
 		put_frame(session, &thread->frame[i], i, lines);
 	}
-	put_end(thread);
+	put_end(session, thread);
 }
 
 static void put_crash(const struct stackwalk_session *session)
@@ -235,7 +239,7 @@ static void put_modules(const struct stackwalk_session *session)
 
 void stackwalk_text(const struct stackwalk_session *session, const char *name, bool all, bool lines)
 {
-	static const char *const formats[] = { "ELF core", "minidump", "stack", "stacks" };
+	static const char *const formats[] = { "ELF core", "minidump", "stack", "stacks", "report" };
 	bool *printed = calloc(session->nr_threads + 1UL, sizeof(*printed));
 	uint32_t i;
 
@@ -244,7 +248,7 @@ void stackwalk_text(const struct stackwalk_session *session, const char *name, b
 		return;
 	}
 	put(name);
-	printf(": %s of a %d-bit process", formats[session->dump.format % 4], session->dump.i386 ? 32 : 64);
+	printf(": %s of a %d-bit process", formats[session->dump.format % 5], session->dump.i386 ? 32 : 64);
 	if (session->dump.pid > 0 && session->dump.format != DUMP_RUNNING)
 		printf(", pid %d", session->dump.pid);
 	if (*session->dump.command) {
@@ -255,7 +259,9 @@ void stackwalk_text(const struct stackwalk_session *session, const char *name, b
 	putchar('\n');
 	put_crash(session);
 	put_stopped(session);
-	if (session->dump.truncated)
+	if (session->dump.truncated && session->dump.format == DUMP_REPORT)
+		printf("The report was cut off: its last line is missing\n");
+	else if (session->dump.truncated)
 		printf("The file is truncated: %" PRIu64 " bytes of memory are missing\n",
 		       session->dump.missing);
 	for (i = 0; i < session->nr_threads; i++)

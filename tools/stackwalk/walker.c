@@ -404,6 +404,47 @@ static void walk_thread(struct walker *walker, const struct dump_thread *thread)
 	say(&of.end, sizeof(of.end));
 }
 
+/* The frames of a report. */
+static void send_thread(struct walker *walker, const struct dump_thread *thread)
+{
+	const struct dump_process *dump = walker->dump;
+	static struct stackwalk_frames frames = { .type = STACKWALK_FRAMES };
+	struct stackwalk_end end = { .type = STACKWALK_END, .reason = thread->reason,
+				     .missing = thread->missing, .why = thread->why };
+	uint32_t i;
+
+	for (i = 0; i < thread->nr_frames; i++) {
+		const struct dump_frame *from = &dump->frame[thread->first_frame + i];
+
+		if (walker->most && i == walker->most) {
+			end.reason = KUNWIND_BUFFER_FULL;
+			break;
+		}
+		frames.frame[frames.nr++] = (struct stackwalk_frame){
+			.ip = from->ip, .sp = from->sp, .trust = from->trust, .exact = from->exact,
+			.module = dump_find_module(dump, from->ip - !from->exact),
+		};
+		if (frames.nr == STACKWALK_FRAMES_MOST)
+			send_frames(&frames);
+	}
+	send_frames(&frames);
+	say(&end, sizeof(end));
+}
+
+/* Lets the parent find the files of all modules, for the names: a report has only those of its frames. */
+static void want_all(struct walker *walker)
+{
+	uint32_t i;
+	int fd;
+
+	for (i = 0; i < walker->dump->nr_modules; i++) {
+		fd = ask_file(walker, i);
+		if (fd >= 0)
+			close(fd);
+		walker->nr_files = 0;
+	}
+}
+
 /* ------------------------------------------------------------ what the dump says */
 
 static void send_dump(const struct dump_process *dump)
@@ -476,8 +517,13 @@ static int serve(int fd, const struct wire_request *start)
 
 		memcpy(message.name, thread->name, sizeof(message.name));
 		say(&message, sizeof(message));
-		walk_thread(&walker, thread);
+		if (walker.dump->format == DUMP_REPORT)
+			send_thread(&walker, thread);
+		else
+			walk_thread(&walker, thread);
 	}
+	if (walker.dump->format == DUMP_REPORT)
+		want_all(&walker);
 	send_met(&walker);
 	say(&done, sizeof(done));
 	return 0;
