@@ -125,6 +125,15 @@ int kunwind_tool_pid(const char *text)
 	return kunwind_tool_number(text, INT_MAX, &pid) && pid ? (int)pid : -1;
 }
 
+bool kunwind_tool_output(const char **output, const char *name)
+{
+	if (*output)
+		kunwind_tool_error("-o is given twice: leave out %s or %s", *output, name);
+	else
+		*output = name;
+	return *output == name;
+}
+
 bool kunwind_tool_is_empty(const char *output)
 {
 	if (!*output)
@@ -160,9 +169,12 @@ int kunwind_tool_finish(int status)
 	if (write_error == EPIPE)	/* the reader wants no more */
 		return status;
 	if (write_error == UNKNOWN)
-		kunwind_tool_error("cannot write all output");
+		kunwind_tool_error("cannot write all of the standard output");
 	else
-		kunwind_tool_error("cannot write: %s", strerror(write_error));
+		kunwind_tool_error("cannot write to standard output: %s%s", strerror(write_error),
+				   write_error == EBADF ? "; it is closed" :
+				   write_error == ENOSPC || write_error == EDQUOT ?
+				   "; free some space, or send it to another file system" : "");
 	return status ? status : TOOL_FAILED;
 }
 

@@ -82,6 +82,9 @@ bool kunwind_tool_number(const char *text, uint64_t max, uint64_t *number);
 /* Returns the process id in @text; -1 if @text is none. */
 int kunwind_tool_pid(const char *text);
 
+/* Sets *output to what -o names. Returns false, after a message, if it is given twice. */
+bool kunwind_tool_output(const char **output, const char *name);
+
 /* Returns whether the name of an output file is empty. If it is, prints a message. */
 bool kunwind_tool_is_empty(const char *output);
 

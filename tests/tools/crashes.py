@@ -128,7 +128,7 @@ def output(work):
     with open("/dev/full", "w") as full:
         done = subprocess.run([KUNWIND, "crashes", os.path.join(work, "own")], stdout=full, stderr=subprocess.PIPE, text=True)
     check("a full disk is an error with a message",
-          (done.returncode, done.stderr) == (1, "kunwind crashes: cannot write: No space left on device\n"), done.stderr)
+          (done.returncode, done.stderr) == (1, "kunwind crashes: cannot write to standard output: No space left on device; free some space, or send it to another file system\n"), done.stderr)
 
 
 def none(work):

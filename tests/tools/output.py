@@ -337,7 +337,7 @@ def test_reader():
             done = subprocess.run([os.path.join(BUILD, "kunwind"), *command], stdout=full, stderr=subprocess.PIPE, text=True,
                                   check=False)
         check("standard output is on a full disk: %s: status 1, and a message" % " ".join(command[:-1]),
-              done.returncode == 1 and "cannot write: No space" in done.stderr, (done.returncode, done.stderr))
+              done.returncode == 1 and "cannot write to standard output: No space" in done.stderr, (done.returncode, done.stderr))
 
 
 def test_space(shim):

@@ -85,7 +85,8 @@ int export_ctf(struct samples *samples, char *const *paths, int nr_paths, const 
 
 /*
  * Formats that take the samples one by one. begin() returns the state for the
- * other functions; end() frees it and returns false if writing failed.
+ * other functions, or NULL after a message; end() frees it. It returns false if
+ * writing failed, after a message if @file has no error.
  * samples_read() runs between begin() and end().
  */
 struct export_stream {

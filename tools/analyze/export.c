@@ -107,7 +107,8 @@ static int parse(struct export *export, int argc, char **argv)
 			fputs(usage, stdout);
 			return 1;
 		case 'o':
-			export->path = optarg;
+			if (!kunwind_tool_output(&export->path, optarg))
+				return -1;
 			break;
 		case 'w':
 			export->weight = analyze_weight(optarg);
@@ -152,6 +153,8 @@ static bool write_trace(struct export *export, struct outfile *output)
 	if (!outfile_spares(output, paths, nr))
 		return false;
 	state = format->stream ? format->stream->begin(samples, file) : NULL;
+	if (format->stream && !state)
+		return false;
 	ok = samples_read(samples, paths, nr, format->stream ? &format->stream->samples : NULL, state) &&
 	     analyze_remarks(samples) && analyze_has_weight(samples, export->weight);
 	weight = samples_weight(samples, export->weight);
@@ -161,8 +164,6 @@ static bool write_trace(struct export *export, struct outfile *output)
 		written = !ok || format->whole(samples, weight, file);
 	if (ok && has_weights(format))
 		fprintf(stderr, "kunwind export: weights are the %s\n", analyze_weight_title(weight));
-	if (ok && !written && !ferror(file))	/* else outfile_close() reports the error */
-		kunwind_tool_error("out of memory");
 	return ok && written;
 }
 

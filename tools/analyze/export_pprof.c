@@ -437,8 +437,11 @@ static bool end(void *data, enum weight weight, bool ok)
 	enum { GZIP = 16 };	/* zlib's flag */
 	struct pprof_state *state = data;
 
-	ok = ok && deflateInit2(&state->zip, Z_DEFAULT_COMPRESSION, Z_DEFLATED, MAX_WBITS + GZIP,
-				MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) == Z_OK;
+	if (ok && deflateInit2(&state->zip, Z_DEFAULT_COMPRESSION, Z_DEFLATED, MAX_WBITS + GZIP,
+			       MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK) {
+		kunwind_tool_error("out of memory");
+		ok = false;
+	}
 	if (ok) {
 		put_profile(state, weight);
 		deflateEnd(&state->zip);

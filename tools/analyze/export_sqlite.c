@@ -56,13 +56,16 @@ struct sqlite_state {
 	bool failed;
 };
 
+/* what the user can do about an error of the temporary file */
+static const char advice[] = "; TMPDIR names another directory than /tmp for it";
+
 /* Reports the first error. */
 static void check(struct sqlite_state *state, int result)
 {
 	if (result == SQLITE_OK || result == SQLITE_DONE || state->failed)
 		return;
 	state->failed = true;
-	kunwind_tool_error("SQLite: %s", sqlite3_errmsg(state->db));
+	kunwind_tool_error("the temporary database: %s%s", sqlite3_errmsg(state->db), advice);
 }
 
 static sqlite3_stmt *prepare(struct sqlite_state *state, const char *sql)
@@ -74,36 +77,48 @@ static sqlite3_stmt *prepare(struct sqlite_state *state, const char *sql)
 	return statement;
 }
 
-static void *begin(struct samples *samples, FILE *file)
+/* Opens a database in a temporary file. False: after a message. */
+static bool open_database(struct sqlite_state *state)
 {
-	struct sqlite_state *state = needed(calloc(1, sizeof(*state)));
 	const char *tmp = getenv("TMPDIR");
 	char *path;
 	int fd;
+
+	if (asprintf(&path, "%s/kunwind-export.XXXXXX", tmp && *tmp ? tmp : "/tmp") < 0)
+		path = NULL;
+	fd = mkstemp(needed(path));
+	state->database = fd < 0 ? NULL : fdopen(fd, "r");
+	if (state->database) {
+		check(state, sqlite3_open(path, &state->db));
+		unlink(path);
+	} else {
+		kunwind_tool_error("cannot make %s: %s%s", path, strerror(errno), advice);
+	}
+	free(path);
+	state->failed |= !state->database;
+	return !state->failed;
+}
+
+static bool end(void *data, enum weight weight, bool ok);
+
+static void *begin(struct samples *samples, FILE *file)
+{
+	struct sqlite_state *state = needed(calloc(1, sizeof(*state)));
 
 	samples->places = samples->wakers = true;
 	files_init(&state->files, &samples->calls);
 	samples->files = &state->files;
 	state->samples = samples;
 	state->file = file;
-	if (asprintf(&path, "%s/kunwind-export.XXXXXX", tmp && *tmp ? tmp : "/tmp") < 0)
-		path = NULL;
-	fd = mkstemp(needed(path));
-	state->database = fd < 0 ? NULL : fdopen(fd, "r");
-	if (!state->database) {
-		kunwind_tool_error("%s: %s", path, strerror(errno));
-		state->failed = true;
-	} else {
-		check(state, sqlite3_open(path, &state->db));
-		if (!state->failed)
-			check(state, sqlite3_exec(state->db, schema, NULL, NULL, NULL));
-		unlink(path);
-	}
-	free(path);
+	if (open_database(state))
+		check(state, sqlite3_exec(state->db, schema, NULL, NULL, NULL));
 	state->span = prepare(state, "INSERT INTO spans VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)");
 	state->wait = prepare(state, "INSERT INTO waits VALUES(?,?,?,?,?,?,?,?)");
 	state->hold = prepare(state, "INSERT INTO holds VALUES(?,?,?,?,?)");
-	return state;
+	if (!state->failed)
+		return state;
+	end(state, WEIGHT_EVENTS, false);
+	return NULL;
 }
 
 /* Values are bound in the order of the columns. */
@@ -328,7 +343,7 @@ static void copy(struct sqlite_state *state)
 	       fwrite(part, 1, n, state->file) == n)
 		;
 	if (ferror(state->database)) {
-		kunwind_tool_error("the temporary database: %s", strerror(errno));
+		kunwind_tool_error("the temporary database: %s%s", strerror(errno), advice);
 		state->failed = true;
 	}
 }

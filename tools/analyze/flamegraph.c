@@ -243,7 +243,8 @@ static int parse(struct flamegraph *graph, int argc, char **argv)
 				return -1;
 			break;
 		case 'o':
-			graph->path = optarg;
+			if (!kunwind_tool_output(&graph->path, optarg))
+				return -1;
 			break;
 		case TIMELINE:
 			graph->timeline = true;

@@ -213,9 +213,9 @@ static int parse(struct record *record, int argc, char **argv)
 				left_over_print();
 			return 1;
 		case 'o':
-			if (kunwind_tool_is_empty(optarg))
+			if (kunwind_tool_is_empty(optarg) ||
+			    !kunwind_tool_output(&record->output, optarg))
 				return -1;
-			record->output = optarg;
 			break;
 		case 'p':
 			if (!add_pids(&record->pids, optarg))

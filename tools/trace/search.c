@@ -13,12 +13,14 @@
  *
  * Cost: reads all directories, and the metadata of each trace.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fts.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "copy.h"
 #include "metadata.h"
@@ -55,6 +57,35 @@ static bool is_metadata(const char *path)
 	return !stat(path, &st) && S_ISREG(st.st_mode);
 }
 
+static void say(const char *path, int error)
+{
+	kunwind_tool_error("%s: %s%s", path, strerror(error),
+			   error != EACCES ? "" :
+			   ": use sudo, or let its owner give you the right to read it");
+}
+
+/* Returns false, after a message, if a file of the trace may not be read. */
+static bool is_readable(const char *dir)
+{
+	DIR *files = opendir(dir);
+	struct dirent *file;
+	char path[4096];
+	bool ok = files || errno != EACCES;
+
+	if (!ok)
+		say(dir, EACCES);
+	while (ok && files && (file = readdir(files))) {
+		snprintf(path, sizeof(path), "%s/%s", dir, file->d_name);
+		if (*file->d_name != '.' && access(path, R_OK) && errno == EACCES) {
+			say(path, EACCES);
+			ok = false;
+		}
+	}
+	if (files)
+		closedir(files);
+	return ok;
+}
+
 /* Takes a directory that is a trace. False: after a message. */
 static bool found(struct search *search, const char *dir, const struct stat *stat,
 		  const char *metadata)
@@ -62,6 +93,8 @@ static bool found(struct search *search, const char *dir, const struct stat *sta
 	struct stat *dirs;
 
 	search->seen++;
+	if (!is_readable(dir))
+		return false;
 	if (!kunwind_metadata_is_whole(metadata)) {
 		kunwind_tool_error("%s: cut off, so the trace cannot be read", metadata);
 		return false;
@@ -110,7 +143,7 @@ static bool walk(struct search *search, char *root)
 		case FTS_NS:
 		case FTS_DNR:
 		case FTS_ERR:
-			kunwind_tool_error("%s: %s", entry->fts_path, strerror(entry->fts_errno));
+			say(entry->fts_path, entry->fts_errno);
 			ok = false;
 			break;
 		}
