@@ -49,15 +49,27 @@ static pid_t start_pager(const char *pager, int in, int out)
 	_exit(TOOL_RUN_NOT_FOUND);
 }
 
-/* Waits until both have ended. Returns the exit status of the command. */
-static int wait_for(pid_t command, pid_t pager)
+/* Returns whether the shell could run the pager. */
+static bool could_run(int status)
 {
-	int status = 0;
+	return !WIFEXITED(status) || (WEXITSTATUS(status) != TOOL_RUN_CANNOT &&
+				      WEXITSTATUS(status) != TOOL_RUN_NOT_FOUND);
+}
+
+/* Waits until both have ended. Returns the exit status of the command. */
+static int wait_for(pid_t command, pid_t pager_pid, const char *pager)
+{
+	int status = 0, shown = 0;
 
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
 	waitpid(command, &status, 0);
-	waitpid(pager, NULL, 0);
+	waitpid(pager_pid, &shown, 0);
+	if (!could_run(shown)) {
+		kunwind_tool_error("the pager cannot run, so the output is lost: %s (KUNWIND_PAGER names "
+				   "another one, --no-pager uses none)", pager);
+		return WIFEXITED(status) && WEXITSTATUS(status) ? WEXITSTATUS(status) : TOOL_FAILED;
+	}
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status);
 	/* the reader wants no more */
@@ -83,6 +95,6 @@ int kunwind_pager(void)
 	close(pipes[0]);
 	close(pipes[1]);
 	if (command > 0)
-		return wait_for(command, pager_pid);
+		return wait_for(command, pager_pid, pager);
 	return -1;	/* also if fork() failed: without a pager, which ends */
 }

@@ -113,6 +113,9 @@ def test_pager(trace, missing):
     check("PAGER is used", "paged: " in on_terminal("show", trace, PAGER=pager)[1])
     check("the pager gets colours", "\033[1m" in on_terminal("report", "-a", trace, PAGER=pager)[1])
     same("the status is that of the command", on_terminal("report", missing, PAGER=pager)[0], 1)
+    status, output = on_terminal("report", "-a", trace, PAGER="/nonexistent")
+    check("a pager that does not exist: status 1, and a message", status == 1 and
+          "kunwind report: the pager cannot run, so the output is lost: /nonexistent (KUNWIND_PAGER names" in output, (status, output))
     same("a pager that reads nothing", on_terminal("dump", "/bin/bash", PAGER="true")[0], 0)
     check("--help is not paged", "paged: " not in on_terminal("report", "--help", PAGER=pager)[1])
     check("status is not paged", "paged: " not in on_terminal("status", PAGER=pager)[1])

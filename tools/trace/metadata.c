@@ -31,6 +31,7 @@ bool kunwind_metadata_is_whole(const char *path)
 		return true;		/* the library will report why */
 	if (!fseek(f, 0, SEEK_END))
 		size = ftell(f);
+	whole = size;
 	for (at = 0; whole && at < size; at += bytes) {
 		if (fseek(f, at, SEEK_SET) || fread(header, 1, 4, f) != 4)
 			break;
