@@ -498,12 +498,8 @@ int kunwind_cmd_show(int argc, char **argv)
 
 	kunwind_options_init(&show.options);
 	parsed = parse(&show, argc, argv);
-	if (parsed < 0) {
-		fprintf(stderr, "Try: kunwind show --help\n");
-		return TOOL_USAGE;
-	}
-	if (parsed > 0)
-		return kunwind_tool_finish(TOOL_OK);
+	if (parsed)
+		return kunwind_tool_parsed(parsed);
 	ok = run(&show, show.options.traces, show.options.nr_traces);
 	kunwind_reading_close(&show.reading);
 	kunwind_empty_free(&show.empty);

@@ -75,6 +75,14 @@ void kunwind_tool_failure(const char *what, int error)
 	kunwind_tool_error("%s%s%s", what ? what : "", what ? ": " : "", kunwind_tool_advice(error));
 }
 
+int kunwind_tool_parsed(int parsed)
+{
+	if (parsed > 0)
+		return kunwind_tool_finish(TOOL_OK);
+	fprintf(stderr, "Try: kunwind %s --help\n", kunwind_tool_name);
+	return TOOL_USAGE;
+}
+
 int kunwind_tool_usage(int status)
 {
 	fprintf(stderr, "Usage: kunwind %s %s\nTry: kunwind %s --help\n",

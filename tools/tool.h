@@ -82,6 +82,12 @@ bool kunwind_tool_number(const char *text, uint64_t max, uint64_t *number);
 /* Returns the process id in @text; -1 if @text is none. */
 int kunwind_tool_pid(const char *text);
 
+/*
+ * Ends a command at its options. @parsed: above 0: help was printed; below: wrong usage, after a
+ * message. Returns the exit status.
+ */
+int kunwind_tool_parsed(int parsed);
+
 /* Sets *output to what -o names. Returns false, after a message, if it is given twice. */
 bool kunwind_tool_output(const char **output, const char *name);
 

@@ -176,16 +176,12 @@ int analyze_export(int argc, char **argv)
 
 	samples_init(&export.samples);
 	parsed = parse(&export, argc, argv);
-	if (parsed > 0)
-		return kunwind_tool_finish(TOOL_OK);
-	if (parsed < 0) {
-		fprintf(stderr, "Try: kunwind export --help\n");
-		status = TOOL_USAGE;
-	} else if (is_ctf(&export)) {
+	if (parsed)
+		return kunwind_tool_parsed(parsed);
+	if (is_ctf(&export))
 		status = export_ctf(&export.samples, options->traces, options->nr_traces, export.path);
-	} else if (outfile_open(&output, export.path)) {
+	else if (outfile_open(&output, export.path))
 		status = outfile_close(&output, write_trace(&export, &output));
-	}
 	samples_free(&export.samples);
 	return status;
 }

@@ -315,14 +315,11 @@ int analyze_flamegraph(int argc, char **argv)
 	samples_init(&graph.samples);
 	samples_init(&graph.base);
 	parsed = parse(&graph, argc, argv);
-	if (parsed > 0)
-		return kunwind_tool_finish(TOOL_OK);
+	if (parsed)
+		return kunwind_tool_parsed(parsed);
 	/* valid UTF-8 without control characters, as all other text */
 	graph.title = calls_text(&graph.samples.calls, graph.title);
-	if (parsed < 0) {
-		fprintf(stderr, "Try: kunwind flamegraph --help\n");
-		status = TOOL_USAGE;
-	} else if (outfile_open(&output, graph.path)) {
+	if (outfile_open(&output, graph.path)) {
 		ok = outfile_spares(&output, options->traces, options->nr_traces) &&
 		     (!graph.base_path || outfile_spares(&output, &graph.base_path, 1)) &&
 		     samples_read(&graph.samples, options->traces, options->nr_traces,

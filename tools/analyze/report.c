@@ -233,12 +233,8 @@ int analyze_report(int argc, char **argv)
 	samples_init(&report.samples);
 	report.samples.guesses = true;
 	parsed = parse(&report, argc, argv);
-	if (parsed > 0)
-		return kunwind_tool_finish(TOOL_OK);
-	if (parsed < 0) {
-		fprintf(stderr, "Try: kunwind report --help\n");
-		return TOOL_USAGE;
-	}
+	if (parsed)
+		return kunwind_tool_parsed(parsed);
 	if (!report.by)
 		report.by = BY_DEFAULT;
 	report.colour = kunwind_tool_colours(stdout);

@@ -121,12 +121,8 @@ int analyze_waits(int argc, char **argv)
 	waits.samples.wakers = waits.samples.hidden_waits = waits.samples.places = true;
 	cpus_keep_runs(&waits.samples.cpus, &waits.samples.calls);
 	parsed = parse(&waits, argc, argv);
-	if (parsed > 0)
-		return kunwind_tool_finish(TOOL_OK);
-	if (parsed < 0) {
-		fprintf(stderr, "Try: kunwind waits --help\n");
-		return TOOL_USAGE;
-	}
+	if (parsed)
+		return kunwind_tool_parsed(parsed);
 	waits.colour = kunwind_tool_colours(stdout);
 	ok = samples_read(&waits.samples, waits.samples.options.traces,
 			  waits.samples.options.nr_traces, &calls, &waits) &&

@@ -282,13 +282,11 @@ int snapshot_command(int argc, char **argv)
 	while ((c = help_option(argc, argv, usage, NULL, NULL)) != -1) {
 		if (c == 'h') {
 			fputs(usage, stdout);
-			return kunwind_tool_finish(TOOL_OK);
+			return kunwind_tool_parsed(1);
 		}
 		json = json || c == 'j';
-		if (c == '?') {
-			fprintf(stderr, "Try: kunwind snapshot --help\n");
-			return TOOL_USAGE;
-		}
+		if (c == '?')
+			return kunwind_tool_parsed(-1);
 	}
 	if (argc - optind > 1) {
 		kunwind_tool_error("one recorder at a time, not also: %s", argv[optind + 1]);

@@ -69,11 +69,8 @@ static int walk_file(int argc, char **argv)
 
 	kunwind_tool_name = "stackwalk";
 	at = parse(&options, argc, argv);
-	if (at <= 0) {
-		if (at < 0)
-			fprintf(stderr, "Try: kunwind stackwalk --help\n");
-		return at < 0 ? TOOL_USAGE : kunwind_tool_finish(TOOL_OK);
-	}
+	if (at <= 0)
+		return kunwind_tool_parsed(at < 0 ? at : 1);
 	name = argv[at];
 	fd = stackwalk_open(name);
 	if (fd < 0)

@@ -287,11 +287,8 @@ int stackwalk_live(int argc, char **argv)
 		kunwind_tool_error("not the number of a process: %s", argv[i]);
 		at = -1;
 	}
-	if (at <= 0) {
-		if (at < 0)
-			fprintf(stderr, "Try: kunwind stack --help\n");
-		return at < 0 ? TOOL_USAGE : kunwind_tool_finish(TOOL_OK);
-	}
+	if (at <= 0)
+		return kunwind_tool_parsed(at < 0 ? at : 1);
 	while (print_all(&options, argv + at, again, &failed) && options.pause && kunwind_tool_flush()) {
 		pause_for(options.pause);
 		again = true;

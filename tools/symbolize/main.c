@@ -345,11 +345,8 @@ int main(int argc, char **argv)
 	kunwind_tool_name = "symbolize";
 	kunwind_options_init(&symbolize.options);
 	parsed = parse(&symbolize, argc, argv);
-	if (parsed) {
-		if (parsed < 0)
-			fprintf(stderr, "Try: kunwind symbolize --help\n");
-		return parsed < 0 ? TOOL_USAGE : kunwind_tool_finish(TOOL_OK);
-	}
+	if (parsed)
+		return kunwind_tool_parsed(parsed);
 	/* before another file gets the number 0 */
 	if (fcntl(STDIN_FILENO, F_GETFD) < 0) {
 		kunwind_tool_error("standard input: %s", strerror(errno));
