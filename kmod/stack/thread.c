@@ -92,7 +92,7 @@ static bool set_registers(struct kunwind_thread_stack *of, const struct pt_regs 
 
 /* ------------------------------------------------------------ the thread itself */
 
-/* Copies the stack by whole pages. */
+/* Copies the stack by whole pages, as many as have room in the buffer. */
 static void copy_stack(struct asked *asked, u64 sp)
 {
 	const u64 first = (sp - min_t(u64, sp, BELOW)) & PAGE_MASK, at = sp & PAGE_MASK;
@@ -100,7 +100,7 @@ static void copy_stack(struct asked *asked, u64 sp)
 
 	asked->of.stack_start = first;
 	/* the page below the stack pointer's may be that of no stack */
-	if (first != at && asked->of.stack_len &&
+	if (first != at && asked->of.stack_len >= PAGE_SIZE &&
 	    copy_from_user_nofault(asked->stack, (const void __user *)first, PAGE_SIZE))
 		asked->of.stack_start = at;
 	while (len + PAGE_SIZE <= asked->of.stack_len &&

@@ -265,6 +265,12 @@ static void test_running(void)
 	tap_ok(!reads() && of.stack_len == 0x1000 && !buffer[0x1000], "running: whole pages only");
 	scene(true);
 	meanwhile = returns;
+	of.stack_len = 64;
+	user_regs.sp = STACK + 0x1010;
+	copies = 0;
+	tap_ok(!reads() && !of.stack_len && !copies && clean(), "running: less room than a page");
+	scene(true);
+	meanwhile = returns;
 	of.stack_len = 0;
 	user_regs.sp = 0x10;
 	tap_ok(!reads() && !of.stack_len && clean(), "running: no room for a stack");
