@@ -384,9 +384,10 @@ is "$status" 143 "SIGTERM ends the command, and then the recording"
 ended() {
 	local name=$1
 	shift
+	[ $# -gt 0 ] || set -- -o out
 	mkdir -p "$work/$name"
 	cd "$work/$name" || exit 1
-	FILES=1 ../kunwind-record -o out "$@" -e openat -- sh -c "$during" 2>err >stdout
+	FILES=1 ../kunwind-record "$@" -e openat -- sh -c "$during" 2>err >stdout
 	status=$?
 	err=$(err "$name")
 	cd ..

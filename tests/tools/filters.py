@@ -149,7 +149,8 @@ def test_values(trace):
     without = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
     done = subprocess.run([*without, KUNWIND, "report", closed], capture_output=True, text=True, check=False)
     same("an unreadable directory beside a trace: status 1, and a message", (done.returncode, done.stderr),
-         (1, "kunwind report: %s/below: Permission denied\n" % closed))
+         (1, "kunwind report: %s/below: Permission denied: use sudo, or let its owner give you the right to read it\n" %
+          closed))
 
 
 def test_threads(trace):
