@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # timeout: 400
+# long: only
 #
 # t-crashes.sh - kunwind crashes: each deadly signal of the system is listed once,
 # with its stack, and no other signal

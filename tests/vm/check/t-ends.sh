@@ -5,6 +5,7 @@
 # as a snapshot whose beginning was overwritten, and in each part of a rotated
 # session
 # timeout: 300
+# long: only
 
 # shellcheck source=tests/vm/lib/tap.sh
 . "$(dirname "$0")/../lib/tap.sh"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # timeout: 600
+# long: only
 #
 # t-hanging.sh - commands that read a trace, with files on FUSE file systems that do
 # not answer; and the helper's sandbox on this kernel

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # timeout: 400
+# long: only
 #
 # t-kernel-stacks.sh - kunwind record --kernel: kernel and user stack as one
 #

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # timeout: 400
+# long: only
 #
 # t-lost.sh - what kunwind record says when a part of the trace is lost
 #

@@ -12,6 +12,7 @@
 # With SECONDS_MORE set, rounds with other random numbers follow for that many
 # seconds.
 # timeout: 400
+# long: only
 
 # shellcheck source=tests/vm/oracle/session.sh
 . "$(dirname "$0")/../oracle/session.sh"
