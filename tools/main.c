@@ -24,7 +24,7 @@ static const struct command {
 	const char *summary;
 	const char *help;	/* NULL: exec_helper.c; the program answers --help */
 } commands[] = {
-	{ "run", kunwind_cmd_run, "[--no-children] [--] COMMAND [ARGUMENT]...",
+	{ "run", kunwind_cmd_run, "[--no-children] [--ust] [--] COMMAND [ARGUMENT]...",
 	  "register this process, then become COMMAND",
 	  "COMMAND keeps the process id, standard input, signals and exit status; the\n"
 	  "registration lasts across execve(2).\n"
@@ -32,6 +32,7 @@ static const struct command {
 	  "\n"
 	  "  -c, --children     register child processes, too (default)\n"
 	  "      --no-children  register no child processes\n"
+	  "  -U, --ust          COMMAND's events of LTTng-UST have stacks, also without the module\n"
 	  "\n"
 	  "Exit status: COMMAND's; 125 when kunwind itself failed (no module, wrong\n"
 	  "usage), 126 when COMMAND cannot be run, 127 when it is not found.\n" },

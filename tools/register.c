@@ -101,7 +101,8 @@ static int for_each_pid(int argc, char **argv, int first, const struct action *a
 int kunwind_cmd_register(int argc, char **argv)
 {
 	struct action action = { .run = register_pid, .tells_maps = true };
-	int i = kunwind_tool_children(argc, argv, &action.flags, &action.json);
+	const struct tool_more json = { "-j", "--json", &action.json };
+	int i = kunwind_tool_children(argc, argv, &action.flags, &json);
 
 	if (i < 0)
 		return kunwind_tool_usage(TOOL_USAGE);

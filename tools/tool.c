@@ -90,7 +90,7 @@ int kunwind_tool_usage(int status)
 	return status;
 }
 
-int kunwind_tool_children(int argc, char **argv, unsigned int *flags, bool *json)
+int kunwind_tool_children(int argc, char **argv, unsigned int *flags, const struct tool_more *more)
 {
 	int i;
 
@@ -101,8 +101,8 @@ int kunwind_tool_children(int argc, char **argv, unsigned int *flags, bool *json
 			*flags |= KUNWIND_REGISTER_CHILDREN;
 		} else if (!strcmp(argv[i], "--no-children")) {
 			*flags &= ~KUNWIND_REGISTER_CHILDREN;
-		} else if (json && kunwind_tool_is(argv[i], "--json")) {
-			*json = true;
+		} else if (!strcmp(argv[i], more->letter) || !strcmp(argv[i], more->option)) {
+			*more->given = true;
 		} else {
 			kunwind_tool_error("unknown option %s", argv[i]);
 			return -1;

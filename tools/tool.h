@@ -61,11 +61,15 @@ int kunwind_tool_usage(int status);
 
 /*
  * (tool.c) Reads the options of "run" and "register": --children,
- * --no-children, --, and --json unless @json is NULL. Sets or clears
+ * --no-children, --, and one @more. Sets or clears
  * KUNWIND_REGISTER_CHILDREN in @flags. Returns the index of the first argument
  * (argc if there is none), or -1, after a message, at another option.
  */
-int kunwind_tool_children(int argc, char **argv, unsigned int *flags, bool *json);
+struct tool_more {
+	const char *letter, *option;
+	bool *given;
+};
+int kunwind_tool_children(int argc, char **argv, unsigned int *flags, const struct tool_more *more);
 
 /*
  * Writes the path of a program behind a subcommand. @size: at least 128.

@@ -16,8 +16,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 # One meaning for each letter. "-n": how many lines or events are printed.
 LETTERS = {"a": {"all"}, "b": {"by"}, "c": {"children"}, "e": {"event"}, "F": {"frequency"}, "h": {"help"},
            "i": {"inlined"}, "j": {"json"}, "k": {"kernel"}, "l": {"lines"}, "m": {"maps"}, "n": {"top", "limit", "frames"},
-           "o": {"output"}, "p": {"pid"}, "q": {"quiet"}, "r": {"repeat"}, "s": {"sort"}, "t": {"tsv"}, "u": {"user"},
-           "w": {"weight"}}
+           "o": {"output"}, "p": {"pid"}, "q": {"quiet"}, "r": {"repeat"}, "s": {"sort"}, "t": {"tsv"}, "U": {"ust"},
+           "u": {"user"}, "w": {"weight"}}
 
 
 def run(*command, **environment):

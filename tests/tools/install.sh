@@ -54,6 +54,8 @@ trace.add(1, "tick", (1, 1, "app"), [0x1234])
 trace.write(sys.argv[1])' "$work/trace"
 check "the installed flamegraph draws a page" "$prefix/bin/kunwind" flamegraph -o - "$work/trace"
 rm -rf "$work/trace"
+is "$("$prefix/bin/kunwind" run --ust env | grep -c "^LD_PRELOAD=.*$prefix/lib/libkunwind-ust-preload.so\$")" 1 \
+	"the installed kunwind finds the library for LTTng-UST"
 is "$(grep udev <<<"$files")" "" "the udev rule, which only works in a system prefix, is left out"
 if command -v man >/dev/null; then
 	chmod 755 "$work"
