@@ -93,6 +93,11 @@ def main():
         stacks.run("plain", 300)
         one.end()
         check("a program", one.trace, 300)
+        text = subprocess.run([TOOLS + "/kunwind", "show", one.trace], capture_output=True, text=True, check=True).stdout
+        tap.check("what the program has loaded is not among its events", "lttng_ust_statedump:" not in text, text[:500])
+        text = subprocess.run([TOOLS + "/kunwind", "show", "-e", "lttng_ust_statedump:bin_info", one.trace],
+                              capture_output=True, text=True, check=True).stdout
+        tap.check("it is shown if --event selects it", "/ust-program" in text, text[:500])
         one = Session("names-dlopen")
         stacks.run("dlopen", 40, LIBDL)
         one.end()

@@ -33,6 +33,8 @@ bool kunwind_event_is_background(const bt_event *event)
 	const char *name = kunwind_event_name(event);
 	size_t i;
 
+	if (kunwind_ust_is_mapping(name))
+		return true;
 	/* nearly all events have contexts */
 	if (bt_event_borrow_common_context_field_const(event))
 		return false;

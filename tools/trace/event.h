@@ -16,9 +16,9 @@ const char *kunwind_event_name(const bt_event *event);
 bool kunwind_event_is_own(const char *name);
 
 /*
- * Returns whether the event is of a channel without contexts, because it says
- * nothing of the thread in which it occurs: of interrupts (interrupt_events.h), or
- * of LTTng's state dump (own_events.h).
+ * Returns whether the event says nothing of the thread in which it occurs. Most such events are
+ * of a channel without contexts: of interrupts (interrupt_events.h), or of LTTng's state dump
+ * (own_events.h). Others say what a program with LTTng-UST has loaded.
  */
 bool kunwind_event_is_background(const bt_event *event);
 

@@ -55,16 +55,6 @@ size_t kunwind_ust_addresses(const struct kunwind_ust_value *value, uint64_t *ad
 	return nr;
 }
 
-static bool begins(const char *text, const char *with)
-{
-	return !strncmp(text, with, strlen(with));
-}
-
-bool kunwind_ust_is_mapping(const char *name)
-{
-	return begins(name, "lttng_ust_statedump:") || begins(name, "lttng_ust_lib:");
-}
-
 bool kunwind_ust_class(const bt_stream_class *class)
 {
 	const bt_field_class *context =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * ust_context.c - the context of an event of LTTng-UST that is its stack
+ * ust_context.c - the context of an event of LTTng-UST that is its stack, and kinds of its events
  */
 #include <stdlib.h>
 #include <string.h>
@@ -38,4 +38,14 @@ bool kunwind_ust_value(const bt_event *event, struct kunwind_ust_value *value)
 	value->id = strtoull(text, &end, 16);
 	value->text = end + 1;
 	return true;
+}
+
+static bool begins(const char *text, const char *with)
+{
+	return !strncmp(text, with, strlen(with));
+}
+
+bool kunwind_ust_is_mapping(const char *name)
+{
+	return begins(name, "lttng_ust_statedump:") || begins(name, "lttng_ust_lib:");
 }
