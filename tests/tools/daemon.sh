@@ -232,7 +232,7 @@ NOTHING(triggers_get_count)
 END_C
 check "the test program compiles" cc -D_GNU_SOURCE -Wall -Wno-builtin-declaration-mismatch -I "$tools" -I "$tools/../libkunwind/include" \
 	-pthread -o "$work/kunwind-record" "$work/stubs.c" "$work/local.c" "$tools"/build/record-*.o \
-	"$tools"/build/trace-{boot,packets}.o "$tools"/build/{dir,help_options,last,tool}.o -lz
+	"$tools"/build/trace-{boot,packets}.o "$tools"/build/{dir,help_options,last,tool,ust_environment}.o -lz
 
 # start NAME SCENARIO: starts the recorder in the directory NAME, as $pid
 start() {

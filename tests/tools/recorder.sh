@@ -35,6 +35,7 @@ cat >"$work/recorder.c" <<'END_C'
 #include "report.h"
 #include "sampling.h"
 #include "session.h"
+#include "session_ust.h"
 #include "snapshot.h"
 #include "triggers.h"
 
@@ -53,7 +54,7 @@ void sampling_check(const struct sampling *s) { (void)s; }
 void left_over_print(void) { }
 void left_over_end(void) { }
 
-bool session_daemon(void) { return true; }
+bool session_daemon(bool kernel) { (void)kernel; return true; }
 bool session_consumer_ended(void) { return false; }
 bool session_probe(void) { return true; }
 bool session_is_remote(const char *to) { (void)to; return false; }
@@ -81,6 +82,20 @@ bool session_create(struct session *s, const char *to, const struct session_buff
 }
 
 bool session_event(struct session *s, const char *name, const char *filter)
+{
+	(void)s;
+	note(name, filter ? filter : "-");
+	return true;
+}
+
+bool session_ust_begin(struct session *s, uint64_t buffer, const char *filter)
+{
+	(void)s, (void)buffer;
+	note("loaded", filter ? filter : "-");
+	return true;
+}
+
+bool session_ust_event(struct session *s, const char *name, const char *filter)
 {
 	(void)s;
 	note(name, filter ? filter : "-");
@@ -163,7 +178,7 @@ END_C
 objects=()
 for name in main options events closing watchdog claim workload flight expression directory disk owner pids symbols usage; do objects+=("$tools/build/record-$name.o"); done
 check "the test program compiles" cc -D_GNU_SOURCE -Wall -I "$tools/record" -I "$tools" -I "$tools/../libkunwind/include" \
-	-pthread -o "$work/recorder" "$work/recorder.c" "${objects[@]}" "$tools"/build/trace-{boot,packets}.o "$tools"/build/{dir,help_options,last,tool}.o -lz
+	-pthread -o "$work/recorder" "$work/recorder.c" "${objects[@]}" "$tools"/build/trace-{boot,packets}.o "$tools"/build/{dir,help_options,last,tool,ust_environment}.o -lz
 cd "$work" || exit 1
 
 # record OPTION...: runs the recorder for at most 60 s; sets $status and $err
@@ -206,6 +221,24 @@ record -q -a -e read -- true
 is "$(filter_of kunwind_blocked)" "-;" "threads that are blocked: of all processes"
 is "$(recorded 'syscall:sched_*')$(filter_of 'syscall:sched_*')" "sched_switch:  sched_waking:  interrupts:  $mine;" \
 	"a wildcard for system calls selects no event of the scheduler"
+# ------------------------------------------------ events of LTTng-UST
+# with_ust OPTION...: records them of one process, until SIGINT; prints the names with their filters
+with_ust() {
+	rm -rf events out
+	./recorder -q -o out -p $sleeper "$@" 2>/dev/null &
+	recorder=$!
+	until grep -qs "^app:two" events || ! kill -0 $recorder 2>/dev/null; do sleep 0.1; done
+	kill -INT $recorder
+	wait $recorder
+	tr '\n' ';' <events
+}
+of_ust="\$ctx.vpid == $sleeper"
+is "$(with_ust -U 'app:one,app:two')" "loaded $of_ust;app:one $of_ust;app:two $of_ust;" \
+	"--ust: only these events, and what programs have loaded, of the process"
+is "$(with_ust -e read -U 'app:one' -U app:two | sed 's/.*;read/read/')" "read $mine;loaded $of_ust;app:one $of_ust;app:two $of_ust;" \
+	"--ust -e: both, each with its own filter"
+is "$(with_ust -c -U 'app:two')" "loaded -;app:two -;" "--ust --children: LTTng has no filter for descendants"
+
 kill $sleeper
 sleeper=
 

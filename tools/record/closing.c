@@ -85,7 +85,7 @@ void record_close_words(const struct record *record)
 				   record->session.name);
 		return;
 	}
-	if (record->disk == DISK_FULL_EMPTY || record->disk == DISK_REMOVED_ALL)
+	if (record->disk == DISK_FULL_EMPTY || record->disk == DISK_REMOVED_ALL || record->nothing)
 		return;
 	kunwind_tool_error(record->disk == DISK_REMOVED ? "the rest of the trace is in %s. To read it:" :
 			   record->disk == DISK_FULL || record->incomplete ?

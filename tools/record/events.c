@@ -16,6 +16,7 @@
 #include "left_over.h"
 #include "own_events.h"
 #include "record.h"
+#include "session_ust.h"
 #include "tool.h"
 #include "watchdog.h"
 
@@ -29,7 +30,7 @@ static void add_filter(char **filter, const char *field, unsigned long value)
 	free(old);
 }
 
-/* Sets record->filter; leaves it NULL to record events of all processes. */
+/* Sets the filters; leaves them NULL to record events of all processes. */
 static void make_filter(struct record *record)
 {
 	int i;
@@ -38,13 +39,18 @@ static void make_filter(struct record *record)
 	if (record->all || record->pids.children)
 		return;
 	if (record->command && !record->workload.cgroup_ns) {
-		kunwind_tool_error("without root's rights, events of all processes are recorded");
+		kunwind_tool_error("without root's rights, events of all %s are recorded",
+				   record->module ? "processes" : "programs");
 		return;
 	}
-	if (record->command)
+	if (record->command) {
 		add_filter(&record->filter, "$ctx.cgroup_ns", record->workload.cgroup_ns);
-	for (i = 0; i < record->pids.nr; i++)
+		add_filter(&record->ust_filter, "$ctx.cgroup_ns", record->workload.cgroup_ns);
+	}
+	for (i = 0; i < record->pids.nr; i++) {
 		add_filter(&record->filter, "$ctx.pid", (unsigned long)record->pids.pid[i]);
+		add_filter(&record->ust_filter, "$ctx.vpid", (unsigned long)record->pids.pid[i]);
+	}
 }
 
 /* Returns whether a name of -e, which may have wildcards, selects this tracepoint. */
@@ -141,36 +147,31 @@ static void set_sizes(const struct record *record, bool ids, struct session_buff
 	buffers->stacks = record->buffer;
 }
 
-bool record_set_up(struct record *record)
+/* Creates the session, with the events of the kernel. */
+static bool set_up_kernel(struct record *record)
 {
 	static const char *const own[] = { KUNWIND_OWN_EVENTS };
 	struct session *session = &record->session;
 	struct session_buffers buffers;
-	bool probe, ids;
+	bool probe = session_probe(), ids;
 	size_t c;
 	int i;
 
-	watchdog_wait(WATCH_DAEMON, "prepare a session", WATCH_USUAL);
-	make_filter(record);
-	if (!session_daemon())
-		return false;
-	left_over_end();
-	probe = session_probe();
 	/*
 	 * Ids need the events that define them, and a reader that can read ahead: a definition
 	 * comes after the event that needs it.
 	 */
-	ids = probe && record->nr_events && !record->context && !session_is_remote(record->dir.path) &&
+	ids = probe && record->events.nr && !record->context && !session_is_remote(record->dir.path) &&
 	      session_has_stack_ids();
 	set_sizes(record, ids, &buffers);
 	if (!session_create(session, record->dir.path, &buffers, record->flight.on))
 		return false;
 	/* libbabeltrace2 cannot read a channel that has contexts and no event */
-	if (record->nr_events && !add_contexts(record, ids))
+	if (record->events.nr && !add_contexts(record, ids))
 		return false;
 	for (c = 0; probe && c < sizeof(own) / sizeof(own[0]); c++) {
 		/* it would slow down each system call, for no event with a stack */
-		if (!record->nr_events && !strcmp(own[c], "kunwind_callstack"))
+		if (!record->events.nr && !strcmp(own[c], "kunwind_callstack"))
 			continue;
 		if (!session_event(session, own[c], NULL))
 			return false;
@@ -178,7 +179,7 @@ bool record_set_up(struct record *record)
 	if (ids && record->kernel && !session_event(session, KUNWIND_KERNEL_STACK_EVENT, NULL))
 		return false;
 	/* COMMAND runs only when tracing has started */
-	if (probe && record->nr_events && (record->all || record->pids.nr) && !record_blocked(record))
+	if (probe && record->events.nr && (record->all || record->pids.nr) && !record_blocked(record))
 		return false;
 	if (record->by_default && probe && !record_event(record, "kunwind_fatal_signal"))
 		return false;
@@ -197,13 +198,38 @@ bool record_set_up(struct record *record)
 	}
 	if (record->sampling.hz && !session_event(session, KUNWIND_SAMPLE_EVENT, record->filter))
 		return false;
-	for (i = 0; i < record->nr_events; i++) {
-		if (!record_event(record, record->events[i]) ||
-		    (selects(record->events[i], "sched_waking") &&
+	for (i = 0; i < record->events.nr; i++) {
+		if (!record_event(record, record->events.name[i]) ||
+		    (selects(record->events.name[i], "sched_waking") &&
 		     !session_interrupts(session, record->buffer)))
 			return false;
 	}
 	/* COMMAND opens its files while it is traced; a snapshot would list them after its events */
 	return !session->calls || record->flight.on || (!record->all && !record->pids.nr) ||
 	       session_open_files(session);
+}
+
+static bool set_up_ust(struct record *record)
+{
+	int i;
+
+	if (!session_ust_begin(&record->session, record->buffer, record->ust_filter))
+		return false;
+	for (i = 0; i < record->ust.nr; i++) {
+		if (!session_ust_event(&record->session, record->ust.name[i], record->ust_filter))
+			return false;
+	}
+	return true;
+}
+
+bool record_set_up(struct record *record)
+{
+	watchdog_wait(WATCH_DAEMON, "prepare a session", WATCH_USUAL);
+	make_filter(record);
+	if (!session_daemon(record->module))
+		return false;
+	left_over_end();
+	return (record->module ? set_up_kernel(record) :
+				 session_create(&record->session, record->dir.path, NULL, false)) &&
+	       (!record->ust.nr || set_up_ust(record));
 }

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "dir.h"
 #include "last.h"
@@ -98,13 +99,14 @@ static int begin(void)
 	watchdog_wait(record.command ? record.command[0] : "the directory", "begin", WATCH_ANY);
 	if (record.command)
 		status = workload_prepare(&record.workload, record.command, &record.mask,
-					  &record.owner);
+					  &record.owner, record.module, record.ust.nr);
 	if (status)
 		return status;
 	if (!prepare_output() || !record_set_up(&record))
 		return TOOL_RUN_FAILED;
 	watchdog_wait(WATCH_MODULE, "register the processes", WATCH_ANY);
-	if (!pids_register(&record.pids) || !sampling_begin(&record.sampling))
+	if (!(record.module ? pids_register(&record.pids) : pids_check(&record.pids)) ||
+	    !sampling_begin(&record.sampling))
 		return TOOL_RUN_FAILED;
 	watchdog_wait(WATCH_DAEMON, "start tracing", WATCH_USUAL);
 	if (!session_start(&record.session))
@@ -182,6 +184,23 @@ static bool was_full(void)
 	return true;
 }
 
+/* Reports that there is nothing of LTTng-UST. */
+static void check_ust(void)
+{
+	int ust;
+
+	if (!record.ust.nr || session_is_remote(record.output) || record.disk != DISK_ENOUGH)
+		return;
+	ust = kunwind_dir_at(record.dir.lock, "ust");
+	if (ust < 0 || !disk_files(ust)) {
+		kunwind_tool_error("no user-space events: %s LTTng-UST (liblttng-ust.so.1)",
+				   record.command ? "COMMAND does not use" : "no program ran that uses");
+		record.nothing = !record.module;
+	}
+	if (ust >= 0)
+		close(ust);
+}
+
 /* Records. Returns the exit status; the caller cleans up. */
 static int run(void)
 {
@@ -204,7 +223,7 @@ static int run(void)
 	flight_end(&record.flight, record.killed);
 	if (record.flight.failed)
 		status = TOOL_RUN_FAILED;
-	if (record.all || record.pids.nr) {
+	if (record.module && (record.all || record.pids.nr)) {
 		watchdog_wait(WATCH_MODULE, "report the mappings and the blocked threads", WATCH_USUAL);
 		if (!snapshot_dumped())
 			kunwind_tool_error(
@@ -219,14 +238,15 @@ static int run(void)
 	watchdog_wait("the disk", "read the trace", WATCH_ANY);
 	if (was_removed() || was_full() || record.incomplete)
 		status = TOOL_RUN_FAILED;
-	if (was_switched_off())
+	if (record.module && was_switched_off())
 		status = TOOL_RUN_FAILED;
+	check_ust();
 	if (kernel_stacks && session_is_remote(record.output))
 		kunwind_tool_error("the remote trace has no kernel symbols: read it on this host, as root, "
 				   "before the next boot");
 	else if (kernel_stacks && !record.flight.on && record.disk != DISK_REMOVED_ALL)
 		symbols_save(record.dir.lock, record.dir.path);
-	if (record.disk != DISK_REMOVED_ALL && record.dir.lock >= 0 &&
+	if (record.disk != DISK_REMOVED_ALL && !record.nothing && record.dir.lock >= 0 &&
 	    (!record.flight.on || record.flight.taken + record.flight.others)) {
 		kunwind_last_set(record.dir.path);
 		owner_give(&record.owner, record.dir.lock, record.dir.path);
@@ -309,7 +329,7 @@ int main(int argc, char **argv)
 		return parsed > 0 ? kunwind_tool_finish(TOOL_OK) : TOOL_RUN_FAILED;
 	if (!owner_find(&record.owner, record.user))
 		return TOOL_RUN_FAILED;
-	err = kunwind_info(&info);
+	err = record.module ? kunwind_info(&info) : 0;
 	if (err) {
 		kunwind_tool_failure(NULL, err);
 		return TOOL_RUN_FAILED;
@@ -326,7 +346,9 @@ int main(int argc, char **argv)
 	watchdog_wait("the directory", "end", WATCH_ANY);
 	release_directory();
 	free(record.filter);
-	free(record.events);
+	free(record.ust_filter);
+	free(record.events.name);
+	free(record.ust.name);
 	flight_free(&record.flight);
 	pids_free(&record.pids);
 	return status;

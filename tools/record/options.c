@@ -85,27 +85,44 @@ static bool check_flight(const struct record *record, const char *option)
 	return false;
 }
 
-static bool add_events(struct record *record, char *list)
+/* Adds the names of a list. @option: the option that has it, for messages. */
+static bool add_names(struct names *names, const char *option, char *list)
 {
-	const char **events;
+	const char **more;
 	char *name;
 
 	while ((name = strsep(&list, ","))) {
 		if (!*name || strlen(name) >= LTTNG_SYMBOL_NAME_LEN) {
-			kunwind_tool_error(*name ? "-e: a name of an event is too long: %s" :
-						   "-e: an item of the list is empty: write NAME,NAME%s",
-					   name);
+			kunwind_tool_error(*name ? "%s: a name of an event is too long: %s" :
+						   "%s: an item of the list is empty: write NAME,NAME%s",
+					   option, name);
 			return false;
 		}
-		events = reallocarray(record->events, (size_t)record->nr_events + 1, sizeof(*events));
-		if (!events) {
+		more = reallocarray(names->name, (size_t)names->nr + 1, sizeof(*more));
+		if (!more) {
 			kunwind_tool_error("out of memory");
 			return false;
 		}
-		record->events = events;
-		events[record->nr_events++] = name;
+		names->name = more;
+		more[names->nr++] = name;
 	}
 	return true;
+}
+
+/* Refuses options that --ust does not allow. */
+static bool check_ust(const struct record *record)
+{
+	const bool alone = record->ust.nr && !record->events.nr && !record->sampling.hz;
+
+	if (record->ust.nr && record->flight.on)
+		kunwind_tool_error("--ust and --flight cannot be used together: use lttng create --snapshot "
+				   "and lttng enable-event -u --callstack");
+	else if (alone && (record->kernel || record->context))
+		kunwind_tool_error("--%s is for events of the kernel: name some (-e)",
+				   record->kernel ? "kernel" : "context");
+	else
+		return true;
+	return false;
 }
 
 /* Takes a list as pidof(1) and pgrep(1) print it, or with commas. Returns false after a message. */
@@ -188,7 +205,11 @@ static int parse(struct record *record, int argc, char **argv)
 			record->context = true;
 			break;
 		case 'e':
-			if (!add_events(record, optarg))
+			if (!add_names(&record->events, "-e", optarg))
+				return -1;
+			break;
+		case 'U':
+			if (!add_names(&record->ust, "--ust", optarg))
 				return -1;
 			break;
 		case 'F':
@@ -241,6 +262,8 @@ static int parse(struct record *record, int argc, char **argv)
 		return -1;
 	if (!check_flight(record, of_flight))
 		return -1;
+	if (!check_ust(record))
+		return -1;
 	if (record->pids.children && !record->pids.nr) {
 		kunwind_tool_error("--children needs a process (--pid PID); those of COMMAND are "
 				   "always recorded");
@@ -256,8 +279,9 @@ static bool set_defaults(struct record *record)
 {
 	static char all[] = "syscalls,sched_switch,sched_waking";
 
-	record->by_default = !record->nr_events && !record_is_profile();
-	if (record->by_default && !add_events(record, all))
+	record->module = !record->ust.nr || record->events.nr || record->sampling.hz;
+	record->by_default = record->module && !record->events.nr && !record_is_profile();
+	if (record->by_default && !add_names(&record->events, "-e", all))
 		return false;
 	if (record->flight.on)
 		record->buffer = flight_buffer(&record->flight);

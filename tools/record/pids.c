@@ -196,24 +196,47 @@ static bool take_claims(struct pids *pids)
 	return true;
 }
 
+/* Returns whether the number is not that of a thread; if it is, after a message. */
+static bool is_no_thread(int pid)
+{
+	int process = process_of(pid);
+
+	/* it can be registered, but no event has it as its process */
+	if (process && process != pid)
+		kunwind_tool_error("--pid %d: it is a thread of process %d: use --pid %d", pid, process,
+				   process);
+	return !process || process == pid;
+}
+
 /* Registers one process. Returns false after a message. */
 static bool register_one(int pid, unsigned int flags)
 {
-	int process = process_of(pid), err;
 	char what[32];
+	int err;
 
-	/* it can be registered, but no event has it as its process */
-	if (process && process != pid) {
-		kunwind_tool_error("--pid %d: it is a thread of process %d: use --pid %d", pid, process,
-				   process);
+	if (!is_no_thread(pid))
 		return false;
-	}
 	err = kunwind_register_pid(pid, flags);
 	if (err) {
 		snprintf(what, sizeof(what), "%d", pid);
 		kunwind_tool_failure(what, err);
 	}
 	return !err;
+}
+
+bool pids_check(const struct pids *pids)
+{
+	int i;
+
+	for (i = 0; i < pids->nr; i++) {
+		if (!is_no_thread(pids->pid[i]))
+			return false;
+		if (!process_of(pids->pid[i])) {
+			kunwind_tool_error("--pid %d: no such process", pids->pid[i]);
+			return false;
+		}
+	}
+	return true;
 }
 
 bool pids_register(struct pids *pids)

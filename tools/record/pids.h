@@ -25,6 +25,9 @@ struct pids {
 bool pids_add(struct pids *pids, int pid);
 void pids_free(struct pids *pids);
 
+/* For a recording without the module. Returns false, after a message, if a process does not run. */
+bool pids_check(const struct pids *pids);
+
 /*
  * Sorts pid[], and registers pid[0] to pid[nr - 1]. Returns false, after a message on stderr, at
  * the first one that fails; call pids_unregister() also then.

@@ -21,8 +21,11 @@
 
 struct record {
 	/* options */
-	const char **events;
-	int nr_events;
+	struct names {
+		const char **name;
+		int nr;
+	} events, ust;		/* of the kernel (-e), and of LTTng-UST (--ust) */
+	bool module;		/* events of the kernel are recorded, which need the module */
 	struct pids pids;
 	bool all, kernel, quiet, json;
 	bool context;		/* each event holds its whole stack */
@@ -41,11 +44,13 @@ struct record {
 	struct sampling sampling;
 	int signals;		/* signalfd */
 	sigset_t mask;		/* signal mask before signals were blocked */
-	char *filter;
+	char *filter;		/* of events of the kernel */
+	char *ust_filter;
 	uint64_t lost;
 	enum disk disk;
 	size_t files;		/* of the trace, when tracing had started */
 	bool incomplete;	/* a daemon of LTTng has ended */
+	bool nothing;		/* nothing was recorded: no program has LTTng-UST */
 };
 
 /* options.c: whether this is kunwind profile, not kunwind record. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * session.c - one LTTng session of the kernel domain, through liblttng-ctl
+ * session.c - one LTTng session, through liblttng-ctl; its channels of the kernel
  *
  * kunwind's own events are in a channel without contexts (own_events.h), those of
  * interrupts in another one (interrupt_events.h), and all other events in a third.
@@ -31,7 +31,6 @@
 
 #define CHANNEL		"events"
 #define STACKS_CHANNEL	"stacks"	/* of a flight recorder, for the definitions of stacks */
-#define NR_BUFFERS	4
 #define STACK_ID_PMU	"/sys/bus/event_source/devices/kunwind/type"
 #define LIVE_TIMER_US	1000000		/* how often data is sent to the relay daemon */
 
@@ -77,13 +76,12 @@ bool session_failure(const char *what, int code)
 	return false;
 }
 
-static bool check(const char *what, int code)
+bool session_check(const char *what, int code)
 {
 	return code >= 0 || session_failure(what, code);
 }
 
-/* Begins a call of the session daemon. Returns false if a signal asks the program to end. */
-static bool ask(const char *what)
+bool session_ask(const char *what)
 {
 	watchdog_wait(WATCH_DAEMON, what, WATCH_USUAL);
 	return !watchdog_interrupted();
@@ -112,15 +110,15 @@ static int run(char *const *argv)
 	return WEXITSTATUS(status);
 }
 
-bool session_daemon(void)
+bool session_daemon(bool kernel)
 {
 	char *daemon[] = { (char *)"lttng-sessiond", (char *)"--daemonize", NULL };
 
-	ask("does it run?");
+	session_ask("does it run?");
 	if (lttng_session_daemon_alive() == 1)
 		return true;
-	if (!geteuid()) {
-		ask("start it");
+	if (!geteuid() || !kernel) {
+		session_ask("start it");
 		/* returns when ready; -1 or 1: another daemon may run */
 		if (run(daemon) == 127) {
 			kunwind_tool_error("lttng-sessiond is not installed: "
@@ -143,7 +141,7 @@ bool session_consumer_ended(void)
 	struct lttng_health *consumer = lttng_health_create_consumerd(LTTNG_HEALTH_CONSUMERD_KERNEL);
 	bool ended;
 
-	ask("is it healthy?");
+	session_ask("is it healthy?");
 	ended = session && consumer && !lttng_health_query(session) && lttng_health_state(session) &&
 		lttng_health_query(consumer);
 	if (session)
@@ -166,23 +164,22 @@ bool session_probe(void)
 	return false;
 }
 
-static bool create_channel(const struct session *session, const char *name, uint64_t buffer)
+bool session_channel(const struct session *session, struct lttng_handle *handle,
+		     struct lttng_domain *domain, const char *name, uint64_t buffer)
 {
-	struct lttng_domain domain = { .type = LTTNG_DOMAIN_KERNEL,
-				       .buf_type = LTTNG_BUFFER_GLOBAL };
-	struct lttng_channel *channel = lttng_channel_create(&domain);
+	struct lttng_channel *channel = lttng_channel_create(domain);
 	int err, tries = 10;
 
 	if (!channel)
 		return session_failure("channel", LTTNG_ERR_NOMEM);
-	if (!ask("make a channel")) {
+	if (!session_ask("make a channel")) {
 		lttng_channel_destroy(channel);
 		return false;
 	}
 	strcpy(channel->name, name);
 	channel->attr.overwrite = session->flight;
 	channel->attr.subbuf_size = buffer;
-	channel->attr.num_subbuf = session->flight ? SESSION_FLIGHT_BUFFERS : NR_BUFFERS;
+	channel->attr.num_subbuf = session->flight ? SESSION_FLIGHT_BUFFERS : SESSION_BUFFERS;
 	if (session->flight)
 		channel->attr.output = LTTNG_EVENT_MMAP;	/* as snapshots need it */
 	/*
@@ -191,10 +188,18 @@ static bool create_channel(const struct session *session, const char *name, uint
 	 * returns LTTNG_ERR_FATAL instead of the answer.
 	 */
 	do {
-		err = lttng_enable_channel(session->handle, channel);
+		err = lttng_enable_channel(handle, channel);
 	} while (err == -LTTNG_ERR_FATAL && --tries);
 	lttng_channel_destroy(channel);
-	return check("channel", err);
+	return session_check("channel", err);
+}
+
+static bool create_channel(const struct session *session, const char *name, uint64_t buffer)
+{
+	struct lttng_domain domain = { .type = LTTNG_DOMAIN_KERNEL,
+				       .buf_type = LTTNG_BUFFER_GLOBAL };
+
+	return session_channel(session, session->handle, &domain, name, buffer);
 }
 
 bool session_is_remote(const char *to)
@@ -236,35 +241,37 @@ bool session_create(struct session *session, const char *to, const struct sessio
 	char url[4096 + 16];
 
 	memset(session, 0, sizeof(*session));
-	if (!ask("make a session"))
+	if (!session_ask("make a session"))
 		return false;
 	session->flight = flight;
 	session->remote = session_is_remote(to);
 	session_name(session->name, sizeof(session->name));
 	snprintf(url, sizeof(url), "%s%s", session_is_remote(to) ? "" : "file://", to);
-	if (!check(to, flight ? create_snapshot_session(session->name, to) :
-			session_is_remote(to) ?
-			   lttng_create_session_live(session->name, url, LIVE_TIMER_US) :
-			   lttng_create_session(session->name, url)))
+	if (!session_check(to, flight ? create_snapshot_session(session->name, to) :
+			       session_is_remote(to) ?
+				   lttng_create_session_live(session->name, url, LIVE_TIMER_US) :
+				   lttng_create_session(session->name, url)))
 		return false;
 	session->created = true;
+	if (!buffers)
+		return true;
 	session->handle = lttng_create_handle(session->name, &domain);
 	if (!session->handle)
 		return session_failure("session", LTTNG_ERR_NOMEM);
-	if (!create_channels(session, buffers) || !ask("list events"))
+	if (!create_channels(session, buffers) || !session_ask("list events"))
 		return false;
 	session->nr_syscalls = lttng_list_syscalls(&session->syscalls);
 	session->nr_tracepoints = lttng_list_tracepoints(session->handle, &session->tracepoints);
-	return check("system calls", session->nr_syscalls) &&
-	       check("tracepoints", session->nr_tracepoints);
+	return session_check("system calls", session->nr_syscalls) &&
+	       session_check("tracepoints", session->nr_tracepoints);
 }
 
 bool session_context(struct session *session, int type)
 {
 	struct lttng_event_context context = { .ctx = (enum lttng_event_context_type)type };
 
-	return ask("add a context") &&
-	       check("context", lttng_add_context(session->handle, &context, NULL, CHANNEL));
+	return session_ask("add a context") &&
+	       session_check("context", lttng_add_context(session->handle, &context, NULL, CHANNEL));
 }
 
 /* Reads the number of the module's PMU. Returns false after a message. */
@@ -294,8 +301,9 @@ bool session_stack_ids(struct session *session, bool kernel)
 
 	context.u.perf_counter.config = kernel ? KUNWIND_PMU_KERNEL : KUNWIND_PMU_USER;
 	strcpy(context.u.perf_counter.name, kernel ? KUNWIND_KERNEL_STACK_ID : KUNWIND_STACK_ID);
-	return pmu_type(&context.u.perf_counter.type) && ask("add a context") &&
-	       check("context of stacks' ids", lttng_add_context(session->handle, &context, NULL, CHANNEL));
+	return pmu_type(&context.u.perf_counter.type) && session_ask("add a context") &&
+	       session_check("context of stacks' ids",
+			     lttng_add_context(session->handle, &context, NULL, CHANNEL));
 }
 
 static bool listed(const struct lttng_event *events, int nr, const char *pattern)
@@ -324,26 +332,27 @@ static const char *channel_of(const struct session *session, const char *name)
 	return CHANNEL;
 }
 
-static bool enable(struct session *session, enum lttng_event_type type, const char *name,
-		   const char *channel, const char *filter)
+bool session_enable(struct lttng_handle *handle, int type, const char *name, const char *channel,
+		    const char *filter)
 {
 	struct lttng_event *event;
 	int err;
 
-	if (!ask("enable an event"))
+	if (!session_ask("enable an event"))
 		return false;
 	event = lttng_event_create();
 	if (!event)
 		return session_failure(name, LTTNG_ERR_NOMEM);
-	event->type = type;
+	event->type = (enum lttng_event_type)type;
 	event->loglevel_type = LTTNG_EVENT_LOGLEVEL_ALL;
 	event->loglevel = -1;
 	snprintf(event->name, sizeof(event->name), "%s", name);
-	err = filter ? lttng_enable_event_with_filter(session->handle, event, channel, filter) :
-		       lttng_enable_event(session->handle, event, channel);
+	err = filter ? lttng_enable_event_with_filter(handle, event, channel, filter) :
+		       lttng_enable_event(handle, event, channel);
 	lttng_event_destroy(event);
 	/* enabled before: the user named it twice */
-	return err == -LTTNG_ERR_KERN_EVENT_EXIST || check(name, err);
+	return err == -LTTNG_ERR_KERN_EVENT_EXIST || err == -LTTNG_ERR_UST_EVENT_ENABLED ||
+	       session_check(name, err);
 }
 
 /* Returns @name without @prefix, or NULL if it does not begin with it. */
@@ -366,12 +375,12 @@ bool session_event(struct session *session, const char *name, const char *filter
 		call = point = name;
 	if (call && listed(session->syscalls, session->nr_syscalls, call)) {
 		found = session->calls = true;
-		if (!enable(session, LTTNG_EVENT_SYSCALL, call, channel, filter))
+		if (!session_enable(session->handle, LTTNG_EVENT_SYSCALL, call, channel, filter))
 			return false;
 	}
 	if (point && listed(session->tracepoints, session->nr_tracepoints, point)) {
 		found = true;
-		if (!enable(session, LTTNG_EVENT_TRACEPOINT, point, channel, filter))
+		if (!session_enable(session->handle, LTTNG_EVENT_TRACEPOINT, point, channel, filter))
 			return false;
 	}
 	if (!found)
@@ -425,7 +434,8 @@ bool session_interrupts(struct session *session, uint64_t buffer)
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		/* other architectures and older LTTng lack some */
 		if (listed(session->tracepoints, session->nr_tracepoints, names[i]) &&
-		    !enable(session, LTTNG_EVENT_TRACEPOINT, names[i], INTERRUPT_CHANNEL, NULL))
+		    !session_enable(session->handle, LTTNG_EVENT_TRACEPOINT, names[i],
+				    INTERRUPT_CHANNEL, NULL))
 			return false;
 	}
 	return true;
@@ -433,18 +443,21 @@ bool session_interrupts(struct session *session, uint64_t buffer)
 
 bool session_start(struct session *session)
 {
-	session->started = !watchdog_interrupted() && check("start", lttng_start_tracing(session->name));
+	session->started = !watchdog_interrupted() &&
+			   session_check("start", lttng_start_tracing(session->name));
 	return session->started;
 }
 
-/* Counts the events that were discarded. Returns an error of LTTng: a consumer daemon has ended. */
-static int discarded(struct session *session, uint64_t *lost)
+/*
+ * Adds the number of events of a domain that were discarded to @lost. Returns an error of LTTng:
+ * a consumer daemon has ended.
+ */
+static int discarded(struct lttng_handle *handle, uint64_t *lost)
 {
 	struct lttng_channel *channels = NULL;
-	int i, nr = lttng_list_channels(session->handle, &channels);
+	int i, nr = handle ? lttng_list_channels(handle, &channels) : 0;
 	uint64_t count;
 
-	*lost = 0;
 	for (i = 0; i < nr; i++) {
 		if (!lttng_channel_get_discarded_event_count(&channels[i], &count))
 			*lost += count;
@@ -460,15 +473,18 @@ bool session_stop(struct session *session, uint64_t *lost)
 
 	session->started = false;
 	session->failed = true;
-	if (!check("stop", lttng_stop_tracing_no_wait(session->name)))
+	if (!session_check("stop", lttng_stop_tracing_no_wait(session->name)))
 		return false;
 	/* liblttng-ctl's own wait has no end */
 	watchdog_wait(WATCH_DAEMON, "write the rest of the trace", WATCH_DISK);
 	while ((pending = lttng_data_pending(session->name)) == 1)
 		nanosleep(&pause, NULL);
-	ask("count lost events");
-	err = discarded(session, lost);
-	session->failed = !check("stop", pending) || !check("the trace ends early", err);
+	session_ask("count lost events");
+	*lost = 0;
+	err = discarded(session->handle, lost);
+	if (err >= 0)
+		err = discarded(session->ust, lost);
+	session->failed = !session_check("stop", pending) || !session_check("the trace ends early", err);
 	return !session->failed;
 }
 
@@ -479,6 +495,8 @@ bool session_destroy(struct session *session)
 
 	if (session->handle)
 		lttng_destroy_handle(session->handle);
+	if (session->ust)
+		lttng_destroy_handle(session->ust);
 	if (session->created) {
 		err = lttng_destroy_session(session->name);
 		/* local: a stream that the consumer gave up (disk.c); the session is destroyed */
@@ -486,13 +504,13 @@ bool session_destroy(struct session *session)
 			err = 0;
 		/* else session_stop() has said why */
 		if (!session->failed)
-			ok = check(err == -LTTNG_ERR_ROTATION_FAIL_CONSUMER ||
-				   err == -LTTNG_ERR_CLOSE_TRACE_CHUNK_FAIL_CONSUMER ?
-				   "the trace may end early" : "destroy", err);
+			ok = session_check(err == -LTTNG_ERR_ROTATION_FAIL_CONSUMER ||
+					   err == -LTTNG_ERR_CLOSE_TRACE_CHUNK_FAIL_CONSUMER ?
+					   "the trace may end early" : "destroy", err);
 	}
 	free(session->syscalls);
 	free(session->tracepoints);
-	session->handle = NULL;
+	session->handle = session->ust = NULL;
 	session->created = false;
 	session->syscalls = session->tracepoints = NULL;
 	return ok;

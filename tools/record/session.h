@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * session.h - one LTTng session of the kernel domain, from create to destroy
+ * session.h - one LTTng session, from create to destroy
  *
  * Functions that return bool return false after a message on stderr, which says
  * what is wrong and what to do about it. session_is_remote() is the exception.
@@ -15,7 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SESSION_FLIGHT_BUFFERS	8	/* of each channel of a flight recorder, on each CPU */
+#define SESSION_BUFFERS		4	/* of each channel, on each CPU */
+#define SESSION_FLIGHT_BUFFERS	8	/* the same of a flight recorder */
 
 struct session {
 	char name[64];
@@ -25,7 +26,8 @@ struct session {
 	bool remote;		/* the trace goes to a relay daemon */
 	bool failed;		/* it could not be stopped */
 	bool flight;		/* overwrites the oldest events in memory; see snapshot.h */
-	struct lttng_handle *handle;
+	struct lttng_handle *handle;	/* of the kernel domain; NULL: no events of the kernel */
+	struct lttng_handle *ust;	/* of the user-space domain (session_ust.h); NULL: none */
 	/* all that this kernel has */
 	struct lttng_event *syscalls, *tracepoints;
 	int nr_syscalls, nr_tracepoints;
@@ -37,8 +39,11 @@ bool session_failure(const char *what, int code);
 /* Returns whether the consumer daemon for the kernel has ended, so that no recording can begin. */
 bool session_consumer_ended(void);
 
-/* Checks that a session daemon runs. For root, starts one if none runs. */
-bool session_daemon(void);
+/*
+ * Checks that a session daemon runs. If none runs, starts one: root, or for a recording without
+ * events of the kernel any user.
+ */
+bool session_daemon(bool kernel);
 
 /*
  * Checks that the module lttng-probe-kunwind is loaded. For root, loads it.
@@ -52,10 +57,11 @@ struct session_buffers {
 };
 
 /*
- * Creates the session and its channels. Returns false after a message. Call
+ * Creates the session and its channels of the kernel. Returns false after a message. Call
  * session_destroy() also then.
  * @to: absolute path of the directory for the trace, or the URL of a relay daemon
  *	(net://HOST), which makes the session a live one
+ * @buffers: NULL: no channels; no events of the kernel
  * @flight: keep events in memory, in SESSION_FLIGHT_BUFFERS buffers of each channel, and
  *	write them when a snapshot is taken
  */
@@ -118,5 +124,17 @@ bool session_stop(struct session *session, uint64_t *lost);
  * of LTTng that wrote the trace has ended, so the trace may lack events.
  */
 bool session_destroy(struct session *session);
+
+/*
+ * For session_ust.c. Begins a call of the session daemon; checks its result; makes a channel with
+ * the session's kind of buffers; enables events (enum lttng_event_type).
+ */
+struct lttng_domain;
+bool session_ask(const char *what);
+bool session_check(const char *what, int code);
+bool session_channel(const struct session *session, struct lttng_handle *handle,
+		     struct lttng_domain *domain, const char *name, uint64_t buffer);
+bool session_enable(struct lttng_handle *handle, int type, const char *name, const char *channel,
+		    const char *filter);
 
 #endif /* KUNWIND_RECORD_SESSION_H */

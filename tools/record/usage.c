@@ -44,6 +44,8 @@ const char record_usage[] =
 	"  -e, --event LIST    record these system calls and tracepoints, separated by commas.\n"
 	"                      Names may have wildcards; \"syscalls\" means all system calls\n"
 	"                      (default: syscalls,sched_switch,sched_waking)\n"
+	"  -U, --ust LIST      record these events of LTTng-UST, too, with the stacks of COMMAND;\n"
+	"                      without -e and -F only these, which needs no module and no root\n"
 	"  -F, --frequency HZ  also sample each busy CPU, HZ times a second: 1 to 10000.\n"
 	"                      Only root can change the frequency (set before: 997)\n"
 	"  -p, --pid PID       record this running process; or several: 1,2. May be repeated\n"

@@ -30,15 +30,18 @@
 #include <unistd.h>
 
 #include "tool.h"
+#include "ust_environment.h"
 #include "workload.h"
 
 /* The child sends this if it fails to become the command. One is not 0. */
 struct news {
 	int registering;	/* negative errno of libkunwind */
 	int executing;		/* errno of execvp() */
+	bool told;		/* after a message */
 };
 
-static void child(int channel, char **argv, const sigset_t *mask, const struct owner *owner)
+static void child(int channel, char **argv, const sigset_t *mask, const struct owner *owner,
+		  bool module, bool ust)
 {
 	struct news news = { 0 };
 	char isolated = !unshare(CLONE_NEWCGROUP), go;
@@ -46,8 +49,10 @@ static void child(int channel, char **argv, const sigset_t *mask, const struct o
 
 	if (write(channel, &isolated, 1) != 1 || read(channel, &go, 1) != 1)
 		_exit(TOOL_RUN_FAILED);		/* workload_abandon() */
-	news.registering = kunwind_register_self(KUNWIND_REGISTER_CHILDREN);
-	if (!news.registering) {
+	if (module)
+		news.registering = kunwind_register_self(KUNWIND_REGISTER_CHILDREN);
+	news.told = !news.registering && ust && !kunwind_ust_environment();
+	if (!news.registering && !news.told) {
 		sigprocmask(SIG_SETMASK, mask, NULL);
 		if (owner_become(owner))
 			execvp(argv[0], argv);
@@ -116,16 +121,16 @@ static int not_run(const struct workload *workload)
 		kunwind_tool_error("%s: it was killed before it ran", workload->name);
 		return TOOL_RUN_FAILED;
 	}
-	if (news.registering) {
+	if (news.registering)
 		kunwind_tool_failure(NULL, news.registering);
+	if (news.registering || news.told)
 		return TOOL_RUN_FAILED;
-	}
 	kunwind_tool_error("%s: %s", workload->name, strerror(news.executing));
 	return news.executing == ENOENT ? TOOL_RUN_NOT_FOUND : TOOL_RUN_CANNOT;
 }
 
 int workload_prepare(struct workload *workload, char **argv, const sigset_t *mask,
-		     const struct owner *owner)
+		     const struct owner *owner, bool module, bool ust)
 {
 	int channel[2];
 	char isolated, go = 1;
@@ -138,7 +143,7 @@ int workload_prepare(struct workload *workload, char **argv, const sigset_t *mas
 	workload->pid = fork();
 	if (!workload->pid) {
 		close(channel[0]);
-		child(channel[1], argv, mask, owner);
+		child(channel[1], argv, mask, owner, module, ust);
 	}
 	close(channel[1]);
 	workload->channel = channel[0];

@@ -20,13 +20,13 @@ struct workload {
 };
 
 /*
- * Forks a child that registers itself and executes @argv with the signal mask
- * @mask, as the user @owner. Returns 0 when the child is stopped in execve(2), else the exit status
- * to end with (125 to 127), after a message on stderr. Call workload_abandon()
- * in both cases.
+ * Forks a child that registers itself, with @module, and executes @argv with the signal mask
+ * @mask, as the user @owner. With @ust, its events of LTTng-UST have stacks. Returns 0 when the
+ * child is stopped in execve(2), else the exit status to end with (125 to 127), after a message
+ * on stderr. Call workload_abandon() in both cases.
  */
 int workload_prepare(struct workload *workload, char **argv, const sigset_t *mask,
-		     const struct owner *owner);
+		     const struct owner *owner, bool module, bool ust);
 
 /* Lets the command run. */
 void workload_run(struct workload *workload);
