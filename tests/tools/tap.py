@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: MIT
 """Checks that print TAP, for the Python tests of this directory."""
 
+import os
 import subprocess
 import sys
+
+# no command reads the last recording of the user, or of another test
+os.environ["XDG_STATE_HOME"] = "/nonexistent"
 
 suite = ""  # prefix of the description of each check
 count = failures = 0
