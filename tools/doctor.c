@@ -269,5 +269,6 @@ int kunwind_cmd_doctor(int argc, char **argv)
 	check_device(loaded);
 	check_state();
 	doctor_lttng(name.release);
+	doctor_ust();
 	return doctor_end() ? TOOL_FAILED : TOOL_OK;
 }

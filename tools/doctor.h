@@ -27,6 +27,16 @@ void doctor_line(enum doctor_state state, const char *what, const char *found,
 /* Checks LTTng (doctor_lttng.c), one line each. @kernel: uname's release. */
 void doctor_lttng(const char *kernel);
 
+/* Checks what stacks of events of LTTng-UST need (doctor_ust.c), one line each. */
+void doctor_ust(void);
+
+/* The socket of a session daemon, and that of root's. */
+#define DOCTOR_CLIENT_SOCKET	"client-lttng-sessiond"
+#define DOCTOR_ROOT_SOCKET	"/run/lttng/" DOCTOR_CLIENT_SOCKET
+
+/* (doctor_lttng.c) Returns 0 if a daemon answers at this socket, else an errno. */
+int doctor_connect(const char *path);
+
 /*
  * Sets @text to the first line of a small file, without the newline; to "" if
  * the file cannot be read. Returns @text.

@@ -15,7 +15,6 @@
 #include "left_over.h"
 #include "tool.h"
 
-#define ROOT_SOCKET	"/run/lttng/client-lttng-sessiond"
 /* It also has DKMS build kunwind's modules that are missing for a kernel. */
 #define SETUP		"sudo scripts/setup lttng, in kunwind's source; also after each kernel update"
 
@@ -72,14 +71,25 @@ static void check_tools(void)
 		doctor_line(DOCTOR_FAIL, "babeltrace2", "not installed", "sudo apt install babeltrace2");
 }
 
-static void check_sessiond(void)
+int doctor_connect(const char *path)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX, .sun_path = ROOT_SOCKET };
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), err;
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd, err;
 
+	if (strlen(path) >= sizeof(address.sun_path))
+		return ENAMETOOLONG;
+	strcpy(address.sun_path, path);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	err = fd < 0 ? errno : connect(fd, (struct sockaddr *)&address, sizeof(address)) ? errno : 0;
 	if (fd >= 0)
 		close(fd);
+	return err;
+}
+
+static void check_sessiond(void)
+{
+	int err = doctor_connect(DOCTOR_ROOT_SOCKET);
+
 	if (!err && kunwind_consumer_ended())
 		doctor_line(DOCTOR_FAIL, "lttng-sessiond",
 			    "its consumer daemon, which writes traces, has ended",

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 #
 # doctor.sh - what kunwind doctor says about the installed modules: the headers
-# that are missing, and LTTng's modules. Runs it in a mount namespace with a
-# made-up /lib/modules, and with fakes of modinfo and apt-cache in PATH.
+# that are missing, and LTTng's modules; and about events of LTTng-UST. Runs it in a
+# mount namespace with a made-up /lib/modules and /run/lttng, and with fakes of modinfo and
+# apt-cache in PATH.
 
 cd "$(dirname "$0")" || exit 1
 # shellcheck source=tests/vm/lib/tap.sh
@@ -51,4 +52,45 @@ is "$(line lttng-modules)" "ok|2.15.0, installed|" "LTTng modules"
 mkdir -p "$work/modules/$kernel/updates/lttng"
 echo "lttng-probe-timer lttng-probe-x" >"$work/modules/$kernel/updates/lttng/left-out"
 is "$(line lttng-modules)" "ok|2.15.0, installed, without lttng-probe-timer lttng-probe-x|" "probes that were left out are named"
+
+# ------------------------------------------------ events of LTTng-UST
+build=$PWD/../../tools/build
+library=$(readlink -f "$build/../../libkunwind/ust/build/libkunwind-ust-preload.so")
+is "$(line 'user-space stacks')" "ok|$library|" "the library for LTTng-UST"
+mkdir "$work/alone"
+cp "$build/kunwind" "$work/alone"
+is "$("$work/alone/kunwind" doctor --tsv | grep -c "^note.user-space stacks.*not installed.sudo make install")" 1 \
+	"a kunwind without that library: a note, with what to do"
+system=$(ldconfig -p | sed -n 's/.*liblttng-ust\.so\.1 .*=> //p' | head -n 1)
+like "$(line liblttng-ust)" "^$([ -n "$system" ] && echo 'ok\|.*/liblttng-ust.so.1\|' || echo 'note.*apt install liblttng-ust1')$" \
+	"LTTng-UST, as the dynamic loader knows it"
+mkdir -p /run/lttng "$work/home/.lttng"
+mount -t tmpfs -o mode=755 tmpfs /run/lttng
+chmod -R 755 "$work"
+# of an ordinary user, who has a daemon of the user's own or not
+of_user() {
+	LTTNG_HOME=$1 setpriv --reuid 65534 --regid 65534 --clear-groups "$work/alone/kunwind" doctor --tsv |
+		awk -F'\t' '$2 == "user-space daemon" { print $1 "|" $3 }'
+}
+# listen PATH: as a session daemon does
+listen() {
+	python3 -c '
+import os, socket, sys, time
+server = socket.socket(socket.AF_UNIX)
+server.bind(sys.argv[1])
+os.chmod(sys.argv[1], 0o666)
+server.listen()
+time.sleep(1000)' "$1" &
+	listener=$!
+	until [ -S "$1" ]; do sleep 0.1; done
+	sleep 0.5
+}
+is "$(of_user "$work/home")" "note|not running; kunwind record --ust and lttng create start one" "no session daemon: a note"
+listen "$work/home/.lttng/client-lttng-sessiond"
+is "$(of_user "$work/home")" "ok|lttng-sessiond of this user is running" "a session daemon of the user"
+is "$(of_user /nonexistent)" "note|not running; kunwind record --ust and lttng create start one" "one of another LTTNG_HOME"
+kill $listener
+listen /run/lttng/client-lttng-sessiond
+is "$(of_user "$work/home")" "ok|root's lttng-sessiond is running" "root's session daemon, and the socket of one that has ended"
+kill $listener
 done_testing
