@@ -182,6 +182,20 @@ struct unwind_object *unwind_object_own(struct kunwind_unwinder *unwinder, const
 	return object;
 }
 
+/*
+ * Whether the file that the object has open is still the one at its path. In this process, a
+ * mapping with this path is of the file that is there now. Another process's files may have been
+ * replaced since they were mapped, so the first one that was opened is kept.
+ */
+static bool is_at_path(const struct kunwind_unwinder *unwinder, const struct unwind_object *object)
+{
+	struct stat now, opened;
+
+	return unwinder->flags & KUNWIND_UNWINDER_OTHER || object->fd < 0 || stat(object->path, &now) ||
+	       fstat(object->fd, &opened) ||
+	       (now.st_dev == opened.st_dev && now.st_ino == opened.st_ino);
+}
+
 struct unwind_object *unwind_object_file(struct kunwind_unwinder *unwinder, const char *path)
 {
 	struct unwind_object *object;
@@ -189,7 +203,8 @@ struct unwind_object *unwind_object_file(struct kunwind_unwinder *unwinder, cons
 	struct stat st;
 
 	for (object = unwinder->objects; object; object = object->next)
-		if (!object->own && !object->read && object->path && !strcmp(object->path, path))
+		if (!object->own && !object->read && object->path && !strcmp(object->path, path) &&
+		    is_at_path(unwinder, object))
 			return object;
 	object = add(unwinder, path);
 	if (!object || stat(path, &st) || !S_ISREG(st.st_mode))
