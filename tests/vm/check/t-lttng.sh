@@ -99,7 +99,9 @@ for _ in {1..10}; do
 	[ "$status" = "$wanted" ] && break
 done
 is "$status" "$wanted" "--callstack of no such session: LTTng's own error"
-check_fails 1 "--callstack with -u fails" lttng enable-event -u -s two --callstack --all
+lttng enable-event -u -s two --callstack --all >"$tmp/user-space" 2>&1
+is "$?" 0 "--callstack with -u: status 0"
+check "--callstack with -u: the context of programs" grep -qF 'ust context $app.kunwind:stack added' "$tmp/user-space"
 check_fails 1 "--callstack without a domain: LTTng's own error" lttng enable-event -s two --callstack --all
 lttng --mi xml enable-event -k -s two -c new --callstack sched_waking >"$tmp/mi"
 check "--callstack with --mi xml: the output is one document" /usr/bin/python3 -c \
