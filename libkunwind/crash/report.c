@@ -95,15 +95,11 @@ static void write_process(void *data)
 
 static void put_registers(struct crash_line *line, const struct kunwind_registers *regs)
 {
-	static const char *const names[KUNWIND_NR_REGISTERS] = {
-		"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12",
-		"r13", "r14", "r15", "rip",
-	};
 	u32 i;
 
 	crash_line_open(line, "registers");
 	for (i = 0; i < KUNWIND_NR_REGISTERS; i++)
-		crash_line_address(line, names[i], regs->r[i]);
+		crash_line_address(line, kunwind_report_register[i], regs->r[i]);
 	crash_line_close(line);
 }
 

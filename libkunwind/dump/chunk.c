@@ -19,8 +19,8 @@
 #include <string.h>
 
 #include "dump.h"
+#include "report_names.h"
 
-#define MOST_TEXT	(64u << 20)	/* bytes */
 #define MOST_STACK	(4u << 20)	/* bytes of a stack line */
 
 struct chunk {
@@ -28,11 +28,6 @@ struct chunk {
 	const char *text;
 	struct dump_module *module;	/* of the last map line; NULL: none */
 	struct dump_thread *thread;
-};
-
-static const char *const registers[KUNWIND_NR_REGISTERS] = {
-	"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13",
-	"r14", "r15", "rip",
 };
 
 static int digit(char c)
@@ -137,7 +132,8 @@ static bool take_line(struct chunk *chunk, const char *line)
 	if (len == 5 && !memcmp(line, "stack", 5))
 		return take_stack(chunk, values);
 	for (i = 0; i < KUNWIND_NR_REGISTERS; i++)
-		if (len == strlen(registers[i]) && !memcmp(line, registers[i], len))
+		if (len == strlen(kunwind_report_register[i]) &&
+		    !memcmp(line, kunwind_report_register[i], len))
 			return take_register(chunk, i, values);
 	if (len == 7 && !memcmp(line, "fs_base", 7) && chunk->thread)
 		chunk->thread->regs.fs_base = strtoull(values, NULL, 16);
@@ -146,25 +142,12 @@ static bool take_line(struct chunk *chunk, const char *line)
 
 bool dump_read_chunk(struct dump_process *dump)
 {
-	const uint64_t size = dump_input_size(dump->input);
-	struct chunk chunk = { .dump = dump };
-	char *text, *line, *next;
-	bool ok;
+	char *text = dump_read_text(dump), *rest = text, *line;
+	struct chunk chunk = { .dump = dump, .text = text };
+	bool ok = text;
 
-	if (size > MOST_TEXT)
-		return dump_fail(dump, "the text is larger than %u MB", MOST_TEXT >> 20);
-	text = malloc(size + 1);
-	if (!text)
-		return dump_fail(dump, "out of memory");
-	ok = dump_read(dump->input, 0, text, size);
-	text[size] = 0;
-	chunk.text = text;
-	for (line = text; ok && line; line = next) {
-		next = strchr(line, '\n');
-		if (next)
-			*next++ = 0;
+	while (ok && (line = strsep(&rest, "\n")))
 		ok = take_line(&chunk, line);
-	}
 	free(text);
 	return ok;
 }

@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "dump.h"
+
+#define MOST_TEXT	(64u << 20)	/* bytes */
 #include "running.h"
 
 bool dump_fail(struct dump_process *dump, const char *format, ...)
@@ -219,6 +221,28 @@ static bool add_vdso(struct dump_process *dump)
 		break;
 	}
 	return true;
+}
+
+char *dump_read_text(struct dump_process *dump)
+{
+	const uint64_t size = dump_input_size(dump->input);
+	char *text;
+
+	if (size > MOST_TEXT) {
+		dump_fail(dump, "the text is larger than %u MB", MOST_TEXT >> 20);
+		return NULL;
+	}
+	text = malloc(size + 1);
+	if (!text) {
+		dump_fail(dump, "out of memory");
+		return NULL;
+	}
+	if (!dump_read(dump->input, 0, text, size)) {
+		free(text);
+		return NULL;
+	}
+	text[size] = 0;
+	return text;
 }
 
 static bool read_format(struct dump_process *dump)

@@ -194,6 +194,9 @@ bool dump_read_chunk(struct dump_process *dump);
 bool dump_read_running(struct dump_process *dump);
 bool dump_read_report(struct dump_process *dump);
 
+/* Reads all of the file as a string, which the caller frees. NULL: too large, or it cannot be read. */
+char *dump_read_text(struct dump_process *dump);
+
 /* chunk.c: dump_read() for bytes that the file has as two hexadecimal digits each. */
 bool dump_read_hex(struct dump_input *input, uint64_t offset, void *buf, size_t len);
 

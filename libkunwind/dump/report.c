@@ -16,7 +16,6 @@
 #include "dump.h"
 #include "report_names.h"
 
-#define MOST_TEXT	(64u << 20)	/* bytes */
 #define MOST_FIELDS	96		/* of a line */
 #define MOST_DEPTH	4
 #define KEY		64		/* bytes */
@@ -247,15 +246,11 @@ static bool take_thread(struct report_parser *report)
 
 static void take_registers(const struct report_line *line, struct kunwind_registers *regs)
 {
-	static const char *const names[KUNWIND_NR_REGISTERS] = {
-		"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12",
-		"r13", "r14", "r15", "rip",
-	};
 	char key[KEY];
 	uint32_t i;
 
 	for (i = 0; i < KUNWIND_NR_REGISTERS; i++) {
-		snprintf(key, sizeof(key), "registers.%s", names[i]);
+		snprintf(key, sizeof(key), "registers.%s", kunwind_report_register[i]);
 		if (number_of(line, key, &regs->r[i]))
 			regs->valid |= 1u << i;
 	}
@@ -390,25 +385,13 @@ static bool take_line(struct report_parser *report, char *text)
 
 bool dump_read_report(struct dump_process *dump)
 {
-	const uint64_t size = dump_input_size(dump->input);
+	char *text = dump_read_text(dump), *rest = text, *line;
 	static struct report_parser report;
-	char *text, *line, *next;
-	bool ok;
+	bool ok = text;
 
-	if (size > MOST_TEXT)
-		return dump_fail(dump, "the text is larger than %u MB", MOST_TEXT >> 20);
-	text = malloc(size + 1);
-	if (!text)
-		return dump_fail(dump, "out of memory");
-	ok = dump_read(dump->input, 0, text, size);
-	text[size] = 0;
 	report = (struct report_parser){ .dump = dump };
-	for (line = text; ok && line; line = next) {
-		next = strchr(line, '\n');
-		if (next)
-			*next++ = 0;
+	while (ok && (line = strsep(&rest, "\n")))
 		ok = take_line(&report, line);
-	}
 	free(text);
 	dump->truncated = !report.ended;
 	return ok && (report.begun || dump_fail(dump, "it is no report of libkunwind-crash"));

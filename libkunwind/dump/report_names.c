@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * report_names.c - names of si_code; see report_names.h
+ * report_names.c - names of si_code and of registers; see report_names.h
  */
 #include <signal.h>
 #include <stddef.h>
 
 #include "report_names.h"
+
+const char *const kunwind_report_register[KUNWIND_NR_REGISTERS] = {
+	"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13",
+	"r14", "r15", "rip",
+};
 
 #define CODE(signal, code)	{ signal, code, #code }
 

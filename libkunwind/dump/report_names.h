@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * report_names.h - names in reports of crashes: of si_code, and of how a frame was found
+ * report_names.h - names in reports of crashes: of si_code, of registers, and of how a frame
+ * was found
  *
  * Any context, a signal handler too.
  */
@@ -9,13 +10,16 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <kunwind/kunwind_reasons.h>
+#include <kunwind/unwind.h>
 
 /* Returns a name like "SEGV_MAPERR", or NULL. */
 const char *kunwind_signal_code(uint32_t signal, int32_t code);
 
 /* Whether siginfo_t has an address: si_code says that the kernel sent the signal, not a process. */
 bool kunwind_signal_has_address(uint32_t signal, int32_t code);
+
+/* In the order of struct kunwind_registers. */
+extern const char *const kunwind_report_register[KUNWIND_NR_REGISTERS];
 
 const char *kunwind_trust_name(unsigned int trust);
 

@@ -93,14 +93,10 @@ static void put_modules(const struct stackwalk_session *session)
 
 static void put_registers(const struct stackwalk_session *session, const struct kunwind_registers *regs)
 {
-	static const char *const wide[KUNWIND_NR_REGISTERS] = {
-		"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12",
-		"r13", "r14", "r15", "rip",
-	};
 	static const char *const narrow[KUNWIND_NR_REGISTERS] = {
 		"eax", "edx", "ecx", "ebx", "esi", "edi", "ebp", "esp", [16] = "eip",
 	};
-	const char *const *names = session->dump.i386 ? narrow : wide, *comma = "";
+	const char *const *names = session->dump.i386 ? narrow : kunwind_report_register, *comma = "";
 	uint32_t i;
 
 	fputs(", \"registers\": {", stdout);

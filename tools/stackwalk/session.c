@@ -232,16 +232,15 @@ static bool take_frames(struct conversation *conversation)
 
 static bool take_end(struct conversation *conversation)
 {
-	struct stackwalk_session *session = conversation->session;
-	struct session_thread *thread = &session->thread[session->nr_threads - 1];
-	const struct stackwalk_end *end = &conversation->packet.end;
-
 	static const char *const whys[DUMP_NR_WHY] = {
 		[DUMP_WHY_CUT] = "the report was cut off", [DUMP_WHY_DEADLINE] = "no time was left",
 		[DUMP_WHY_CRASHED] = "the report crashed in this stack",
 		[DUMP_WHY_NOT_PERMITTED] = "it could not be traced",
 		[DUMP_WHY_NOT_STOPPED] = "it did not stop in time",
 	};
+	struct stackwalk_session *session = conversation->session;
+	struct session_thread *thread = &session->thread[session->nr_threads - 1];
+	const struct stackwalk_end *end = &conversation->packet.end;
 
 	if (!conversation->in_thread || end->reason >= KUNWIND_NR_REASONS || end->why >= DUMP_NR_WHY)
 		return bad(conversation, "the walker contradicts itself");
