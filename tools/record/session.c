@@ -76,12 +76,13 @@ bool session_failure(const char *what, int code)
 	return false;
 }
 
-bool session_check(const char *what, int code)
+static bool check(const char *what, int code)
 {
 	return code >= 0 || session_failure(what, code);
 }
 
-bool session_ask(const char *what)
+/* Begins a call of the session daemon. Returns false if a signal asks the program to end. */
+static bool ask(const char *what)
 {
 	watchdog_wait(WATCH_DAEMON, what, WATCH_USUAL);
 	return !watchdog_interrupted();
@@ -114,11 +115,11 @@ bool session_daemon(bool kernel)
 {
 	char *daemon[] = { (char *)"lttng-sessiond", (char *)"--daemonize", NULL };
 
-	session_ask("does it run?");
+	ask("does it run?");
 	if (lttng_session_daemon_alive() == 1)
 		return true;
 	if (!geteuid() || !kernel) {
-		session_ask("start it");
+		ask("start it");
 		/* returns when ready; -1 or 1: another daemon may run */
 		if (run(daemon) == 127) {
 			kunwind_tool_error("lttng-sessiond is not installed: "
@@ -141,7 +142,7 @@ bool session_consumer_ended(void)
 	struct lttng_health *consumer = lttng_health_create_consumerd(LTTNG_HEALTH_CONSUMERD_KERNEL);
 	bool ended;
 
-	session_ask("is it healthy?");
+	ask("is it healthy?");
 	ended = session && consumer && !lttng_health_query(session) && lttng_health_state(session) &&
 		lttng_health_query(consumer);
 	if (session)
@@ -172,7 +173,7 @@ bool session_channel(const struct session *session, struct lttng_handle *handle,
 
 	if (!channel)
 		return session_failure("channel", LTTNG_ERR_NOMEM);
-	if (!session_ask("make a channel")) {
+	if (!ask("make a channel")) {
 		lttng_channel_destroy(channel);
 		return false;
 	}
@@ -191,7 +192,7 @@ bool session_channel(const struct session *session, struct lttng_handle *handle,
 		err = lttng_enable_channel(handle, channel);
 	} while (err == -LTTNG_ERR_FATAL && --tries);
 	lttng_channel_destroy(channel);
-	return session_check("channel", err);
+	return check("channel", err);
 }
 
 static bool create_channel(const struct session *session, const char *name, uint64_t buffer)
@@ -241,13 +242,13 @@ bool session_create(struct session *session, const char *to, const struct sessio
 	char url[4096 + 16];
 
 	memset(session, 0, sizeof(*session));
-	if (!session_ask("make a session"))
+	if (!ask("make a session"))
 		return false;
 	session->flight = flight;
 	session->remote = session_is_remote(to);
 	session_name(session->name, sizeof(session->name));
 	snprintf(url, sizeof(url), "%s%s", session_is_remote(to) ? "" : "file://", to);
-	if (!session_check(to, flight ? create_snapshot_session(session->name, to) :
+	if (!check(to, flight ? create_snapshot_session(session->name, to) :
 			       session_is_remote(to) ?
 				   lttng_create_session_live(session->name, url, LIVE_TIMER_US) :
 				   lttng_create_session(session->name, url)))
@@ -258,20 +259,26 @@ bool session_create(struct session *session, const char *to, const struct sessio
 	session->handle = lttng_create_handle(session->name, &domain);
 	if (!session->handle)
 		return session_failure("session", LTTNG_ERR_NOMEM);
-	if (!create_channels(session, buffers) || !session_ask("list events"))
+	if (!create_channels(session, buffers) || !ask("list events"))
 		return false;
 	session->nr_syscalls = lttng_list_syscalls(&session->syscalls);
 	session->nr_tracepoints = lttng_list_tracepoints(session->handle, &session->tracepoints);
-	return session_check("system calls", session->nr_syscalls) &&
-	       session_check("tracepoints", session->nr_tracepoints);
+	return check("system calls", session->nr_syscalls) &&
+	       check("tracepoints", session->nr_tracepoints);
+}
+
+bool session_add_context(struct lttng_handle *handle, struct lttng_event_context *context,
+			 const char *channel, const char *what)
+{
+	return ask("add a context") &&
+	       check(what, lttng_add_context(handle, context, NULL, channel));
 }
 
 bool session_context(struct session *session, int type)
 {
 	struct lttng_event_context context = { .ctx = (enum lttng_event_context_type)type };
 
-	return session_ask("add a context") &&
-	       session_check("context", lttng_add_context(session->handle, &context, NULL, CHANNEL));
+	return session_add_context(session->handle, &context, CHANNEL, "context");
 }
 
 /* Reads the number of the module's PMU. Returns false after a message. */
@@ -301,9 +308,8 @@ bool session_stack_ids(struct session *session, bool kernel)
 
 	context.u.perf_counter.config = kernel ? KUNWIND_PMU_KERNEL : KUNWIND_PMU_USER;
 	strcpy(context.u.perf_counter.name, kernel ? KUNWIND_KERNEL_STACK_ID : KUNWIND_STACK_ID);
-	return pmu_type(&context.u.perf_counter.type) && session_ask("add a context") &&
-	       session_check("context of stacks' ids",
-			     lttng_add_context(session->handle, &context, NULL, CHANNEL));
+	return pmu_type(&context.u.perf_counter.type) &&
+	       session_add_context(session->handle, &context, CHANNEL, "context of stacks' ids");
 }
 
 static bool listed(const struct lttng_event *events, int nr, const char *pattern)
@@ -338,7 +344,7 @@ bool session_enable(struct lttng_handle *handle, int type, const char *name, con
 	struct lttng_event *event;
 	int err;
 
-	if (!session_ask("enable an event"))
+	if (!ask("enable an event"))
 		return false;
 	event = lttng_event_create();
 	if (!event)
@@ -352,7 +358,7 @@ bool session_enable(struct lttng_handle *handle, int type, const char *name, con
 	lttng_event_destroy(event);
 	/* enabled before: the user named it twice */
 	return err == -LTTNG_ERR_KERN_EVENT_EXIST || err == -LTTNG_ERR_UST_EVENT_ENABLED ||
-	       session_check(name, err);
+	       check(name, err);
 }
 
 /* Returns @name without @prefix, or NULL if it does not begin with it. */
@@ -444,7 +450,7 @@ bool session_interrupts(struct session *session, uint64_t buffer)
 bool session_start(struct session *session)
 {
 	session->started = !watchdog_interrupted() &&
-			   session_check("start", lttng_start_tracing(session->name));
+			   check("start", lttng_start_tracing(session->name));
 	return session->started;
 }
 
@@ -473,18 +479,18 @@ bool session_stop(struct session *session, uint64_t *lost)
 
 	session->started = false;
 	session->failed = true;
-	if (!session_check("stop", lttng_stop_tracing_no_wait(session->name)))
+	if (!check("stop", lttng_stop_tracing_no_wait(session->name)))
 		return false;
 	/* liblttng-ctl's own wait has no end */
 	watchdog_wait(WATCH_DAEMON, "write the rest of the trace", WATCH_DISK);
 	while ((pending = lttng_data_pending(session->name)) == 1)
 		nanosleep(&pause, NULL);
-	session_ask("count lost events");
+	ask("count lost events");
 	*lost = 0;
 	err = discarded(session->handle, lost);
 	if (err >= 0)
 		err = discarded(session->ust, lost);
-	session->failed = !session_check("stop", pending) || !session_check("the trace ends early", err);
+	session->failed = !check("stop", pending) || !check("the trace ends early", err);
 	return !session->failed;
 }
 
@@ -504,7 +510,7 @@ bool session_destroy(struct session *session)
 			err = 0;
 		/* else session_stop() has said why */
 		if (!session->failed)
-			ok = session_check(err == -LTTNG_ERR_ROTATION_FAIL_CONSUMER ||
+			ok = check(err == -LTTNG_ERR_ROTATION_FAIL_CONSUMER ||
 					   err == -LTTNG_ERR_CLOSE_TRACE_CHUNK_FAIL_CONSUMER ?
 					   "the trace may end early" : "destroy", err);
 	}

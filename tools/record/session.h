@@ -126,14 +126,15 @@ bool session_stop(struct session *session, uint64_t *lost);
 bool session_destroy(struct session *session);
 
 /*
- * For session_ust.c. Begins a call of the session daemon; checks its result; makes a channel with
- * the session's kind of buffers; enables events (enum lttng_event_type).
+ * For session_ust.c. Makes a channel with the session's kind of buffers; adds a context to it;
+ * enables events (enum lttng_event_type).
  */
 struct lttng_domain;
-bool session_ask(const char *what);
-bool session_check(const char *what, int code);
+struct lttng_event_context;
 bool session_channel(const struct session *session, struct lttng_handle *handle,
 		     struct lttng_domain *domain, const char *name, uint64_t buffer);
+bool session_add_context(struct lttng_handle *handle, struct lttng_event_context *context,
+			 const char *channel, const char *what);
 bool session_enable(struct lttng_handle *handle, int type, const char *name, const char *channel,
 		    const char *filter);
 

@@ -27,9 +27,7 @@
 static bool add_context(struct session *session, struct lttng_event_context *context,
 			const char *channel)
 {
-	return session_ask("add a context") &&
-	       session_check("user-space context",
-			     lttng_add_context(session->ust, context, NULL, channel));
+	return session_add_context(session->ust, context, channel, "user-space context");
 }
 
 static uint64_t at_least(uint64_t buffer)
@@ -93,7 +91,7 @@ bool session_ust_begin(struct session *session, uint64_t buffer, const char *fil
 	stack.u.app_ctx.ctx_name = (char *)"stack";
 	session->ust = lttng_create_handle(session->name, &domain);
 	if (!session->ust)
-		return session_check("session", -LTTNG_ERR_NOMEM);
+		return session_failure("session", LTTNG_ERR_NOMEM);
 	/*
 	 * libbabeltrace2 cannot read a channel that has contexts and no event, and each user whose
 	 * programs have LTTng-UST has a file of each channel: one event of all programs.
