@@ -12,17 +12,10 @@
 
 /* ------------------------------------------------------ more of the kernel */
 
-#define TASK_COMM_LEN		16
 #define TASK_INTERRUPTIBLE	1
 #define TASK_UNINTERRUPTIBLE	2
 #define __TASK_STOPPED		4
 #define __TASK_TRACED		8
-#define TASK_DEAD		0x80
-#define TASK_WAKING		0x200
-#define TASK_NEW		0x800
-#define PF_IO_WORKER		0x10
-#define PF_USER_WORKER		0x4000
-#define PF_KTHREAD		0x200000
 #define PIDTYPE_PID		0
 #define PIDTYPE_TGID		1
 #define FUTEX_WAIT		0
@@ -37,7 +30,6 @@
 #define AUDIT_ARCH_X86_64	62
 #undef __NR_futex
 #define __NR_futex		202
-#define smp_rmb()		__sync_synchronize()
 #define syscall_get_nr(task, regs)	((int)(regs)->orig_ax)
 #define syscall_get_arch(task)	(THREAD(task)->compat ? AUDIT_ARCH_I386 : AUDIT_ARCH_X86_64)
 #define syscall_get_arguments(task, regs, to)	memcpy(to, THREAD(task)->args, 6 * sizeof(*(to)))

@@ -43,9 +43,6 @@ static inline void *other_cpu(const void *p, void *first)
 static bool irqs_off;
 #define irqs_disabled()			irqs_off
 #define PF_VCPU			0x1
-#define PF_IO_WORKER		0x10
-#define PF_USER_WORKER		0x4000
-#define PF_KTHREAD		0x200000
 static struct pt_regs user_regs;
 #define task_pt_regs(task)	((void)(task), &user_regs)
 enum { IN_TASK, IN_SOFTIRQ, IN_HARDIRQ, IN_NMI };

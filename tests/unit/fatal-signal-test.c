@@ -25,9 +25,7 @@
 #define SIGNAL_GROUP_EXIT	1
 #define SIGNAL_UNKILLABLE	2
 #define PF_EXITING	4
-#define PF_IO_WORKER	0x10
 #define PF_SIGNALED	0x400
-#define PF_KTHREAD	0x200000
 #define SEND_SIG_NOINFO	((struct kernel_siginfo *)0)
 #define SEND_SIG_PRIV	((struct kernel_siginfo *)1)
 

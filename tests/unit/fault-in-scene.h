@@ -22,7 +22,6 @@
 #define for_each_possible_cpu(cpu)	for (cpu = 0; cpu < 1; cpu++)
 #define MAX_RT_PRIO		100
 #define PF_EXITING		4
-#define PF_KTHREAD		0x200000
 #define PAGE_MASK		(~(PAGE_SIZE - 1))
 #define TASK_SIZE_MAX		0x7ffffffff000ULL
 #define VM_READ			1

@@ -14,7 +14,6 @@
 #define TASK_SIZE_MAX		0x7ffffffff000ULL
 #define PIDTYPE_PID		0
 #define PIDTYPE_TGID		1
-#define PF_KTHREAD		0x00200000
 #define PID_MAX			3
 #define u64_to_user_ptr(at)	((void *)(uintptr_t)(at))
 #define MISC_DYNAMIC_MINOR	255

@@ -476,6 +476,13 @@ static inline struct mem_cgroup *get_mem_cgroup_from_mm(struct mm_struct *mm)
 }
 struct sigpending { struct list_head list; u64 signal; };
 #define TASK_COMM_LEN			16
+#define TASK_DEAD			0x80
+#define TASK_WAKING			0x200
+#define TASK_NEW			0x800
+#define PF_IO_WORKER			0x10
+#define PF_USER_WORKER			0x4000
+#define PF_KTHREAD			0x200000
+#define smp_rmb()			__sync_synchronize()
 struct task_struct {
 	struct cred *cred;
 	struct pid_namespace *pid_ns;

@@ -9,7 +9,6 @@
 /* ------------------------------------------------------ more of the kernel */
 
 #define PF_EXITING		4
-#define PF_KTHREAD		0x200000
 #define KUNWIND_PF_WORKERS	0x10
 #define _KUNWIND_COMPAT_SCHED_H
 #define TASK_SIZE_MAX		0x7ffffffff000ULL

@@ -12,7 +12,6 @@
 
 /* ------------------------------------------------------ more of the kernel */
 
-#define PF_KTHREAD		0x200000
 #define PIDTYPE_TGID		1
 #define THIS_MODULE		NULL
 #define mm_users		users

@@ -11,15 +11,8 @@
 
 /* ------------------------------------------------------ more of the kernel */
 
-#define TASK_DEAD		0x80
-#define TASK_WAKING		0x200
-#define TASK_NEW		0x800
-#define PF_IO_WORKER		0x10
-#define PF_USER_WORKER		0x4000
-#define PF_KTHREAD		0x200000
 #define PAGE_MASK		(~(PAGE_SIZE - 1))
 #define TWA_RESUME		1
-#define smp_rmb()		__sync_synchronize()
 #define ERR_CAST(p)		((void *)(p))
 #define u64_to_user_ptr(at)	((void *)(uintptr_t)(at))
 #define msecs_to_jiffies(ms)	((ms) * HZ / 1000)
