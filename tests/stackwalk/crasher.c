@@ -101,6 +101,10 @@ FRAME void *k_wait(void *unused)
 	return NULL;
 }
 
+/* The linker may write a direct call to address 0, or to data. */
+extern void k_absent(void) __attribute__((weak));
+int k_data[4] = { 1 };
+
 FRAME void k_threads(int nr)
 {
 	pthread_attr_t attr;
@@ -141,7 +145,11 @@ FRAME void k_crash(void)
 	else if (is("jump")) {
 		nowhere = (void (*)(void))0x414141410000;
 		nowhere();
-	} else if (is("overflow"))
+	} else if (is("weak"))
+		k_absent();
+	else if (is("data"))
+		((void (*)(void))k_data)();
+	else if (is("overflow"))
 		k_recurse(0);
 	else if (is("smash"))
 		k_smash(4096);

@@ -174,6 +174,16 @@ bool kunwind_walk_attr kunwind_proof_call(struct kunwind_walk *walk, u64 ra, u64
 	return kunwind_ends_indirect_call(word);
 }
 
+bool kunwind_walk_attr kunwind_proof_calls_nothing(struct kunwind_walk *walk, u64 ra, u64 ip)
+{
+	u64 word, target;
+
+	if (!kunwind_ranges_live(walk->ranges, ra - 1) || !kunwind_read_word(&walk->mem, ra - 8, &word))
+		return false;
+	target = ra + (s64)(s32)(word >> 32);
+	return kunwind_ends_direct_call(word) && (walk->i386 ? (u32)target : target) == ip;
+}
+
 bool kunwind_walk_attr kunwind_proof_no_call(struct kunwind_walk *walk, u64 ra)
 {
 	u64 word;

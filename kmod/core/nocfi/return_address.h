@@ -119,6 +119,9 @@ bool kunwind_proof_sigframe(struct kunwind_walk *walk, u64 sp);
 bool kunwind_proof_handles(struct kunwind_walk *walk, const struct kunwind_nocfi_frame *frame,
 			   const struct kunwind_candidate *c);
 
+/* Whether @ra follows a direct call to @ip, where no code is. */
+bool kunwind_proof_calls_nothing(struct kunwind_walk *walk, u64 ra, u64 ip);
+
 /*
  * Whether it is certain that @ra follows no call, after kunwind_proof_call()
  * has found none. False if the code cannot be read, or if a breakpoint may hide

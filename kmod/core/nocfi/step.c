@@ -77,7 +77,8 @@ static bool kunwind_walk_attr at_top(struct kunwind_walk *walk,
 	/* The frame is in no code, so a call that leads to code did not lead to it. */
 	if (!frame->range && c->target)
 		return false;
-	return c->proof != KUNWIND_PROOF_NO_CALL;
+	return c->proof != KUNWIND_PROOF_NO_CALL ||
+	       (!frame->range && kunwind_proof_calls_nothing(walk, c->ra, frame->ip));
 }
 
 /*
