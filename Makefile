@@ -153,7 +153,8 @@ clean:
 help:
 	@echo 'all         build modules, library and tools'
 	@echo '  KDIR=DIR    kernel headers ($(KDIR))'
-	@echo 'install     install library and tools below PREFIX ($(PREFIX)), the modules through DKMS'
+	@echo 'install     install library and tools below PREFIX ($(PREFIX)), libraries in LIBDIR'
+	@echo '            ($(LIBDIR)), and the modules through DKMS'
 	@echo 'uninstall   remove what "make install" installed'
 	@echo 'install-user, uninstall-user  the same without the modules; PREFIX=DIR: only files below DIR'
 	@echo 'demo        trace a real program in a VM, first without kunwind, then with it'

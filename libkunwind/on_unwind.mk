@@ -64,10 +64,10 @@ $(O)/$(NAME).a: $(OBJECTS) $(UNWIND) $(NAME).map
 
 install: all
 	$(install_library)
-	$(INSTALL) -m 644 $(O)/$(PRELOAD) $(LIBDIR)
+	$(INSTALL) -m 644 $(O)/$(PRELOAD) $(LIBTO)
 
 uninstall:
-	$(RM) $(LIBDIR)/$(PRELOAD)
+	$(RM) $(LIBTO)/$(PRELOAD)
 	$(uninstall_library)
 
 clean:

@@ -17,12 +17,24 @@ INSTALL   ?= install
 PKG_CONFIG ?= pkg-config
 
 # "rm -r" would get two names.
-ifneq ($(words x$(PREFIX) x$(DESTDIR)),2)
-$(error PREFIX and DESTDIR must not contain blanks)
+ifneq ($(words x$(PREFIX) x$(DESTDIR) x$(LIBDIR)),3)
+$(error PREFIX, LIBDIR and DESTDIR must not contain blanks)
 endif
 
 ifneq ($(filter-out /%,$(PREFIX)),)
 $(error PREFIX must be an absolute path, not $(PREFIX))
+endif
+
+# Of the libraries, their .pc files, and babeltrace2's plug-in. In /usr, Debian has a directory for
+# each architecture.
+ifeq ($(origin LIBDIR),undefined)
+ifeq ($(patsubst %/,%,$(PREFIX)),/usr)
+MULTIARCH := $(shell $(CC) -print-multiarch 2>/dev/null)
+endif
+LIBDIR := $(patsubst %/,%,$(PREFIX))/lib$(MULTIARCH:%=/%)
+endif
+ifneq ($(filter-out $(patsubst %/,%,$(PREFIX))/%,$(LIBDIR)),)
+$(error LIBDIR must be a directory below PREFIX, not $(LIBDIR))
 endif
 
 # Empty if PREFIX is a directory of the user's own. udev and ldconfig read only
@@ -36,6 +48,9 @@ install_pages = for page in $(1); do \
 		if [ -L $$page ]; then cp -P $$page $$to; \
 		else sed 's|@VERSION@|$(VERSION)|' $$page | $(INSTALL) -m 644 /dev/stdin $$to; fi || exit 1; \
 	done
+
+# puts the places of this installation into a file
+fill_in = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|'
 
 # $(call remove_own,DIRECTORIES): removes kunwind's own directories if they are empty
 remove_own = for dir in $(1); do rmdir "$$dir" 2>/dev/null || :; done
@@ -56,25 +71,25 @@ remove_shared = for dir in $(1); do \
 
 # Of a library. Its makefile sets NAME, SHARED, SONAME, HEADERS (paths below include/, and below
 # INCDIR), and BUILT: the directory of what was built.
-LIBDIR = $(DESTDIR)$(PREFIX)/lib
+LIBTO  = $(DESTDIR)$(LIBDIR)
 INCDIR = $(DESTDIR)$(PREFIX)/include
 MANDIR = $(DESTDIR)$(PREFIX)/share/man/man3
 
 # A library file that is in use is replaced, never rewritten.
 define install_library
-	$(INSTALL) -d $(LIBDIR)/pkgconfig $(sort $(dir $(HEADERS:%=$(INCDIR)/%))) $(MANDIR)
-	$(INSTALL) -m 644 $(BUILT)/$(SHARED) $(BUILT)/$(NAME).a $(LIBDIR)
-	ln -sf $(SHARED) $(LIBDIR)/$(SONAME)
-	ln -sf $(SONAME) $(LIBDIR)/$(NAME).so
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' $(NAME).pc.in >$(LIBDIR)/pkgconfig/$(NAME).pc
+	$(INSTALL) -d $(LIBTO)/pkgconfig $(sort $(dir $(HEADERS:%=$(INCDIR)/%))) $(MANDIR)
+	$(INSTALL) -m 644 $(BUILT)/$(SHARED) $(BUILT)/$(NAME).a $(LIBTO)
+	ln -sf $(SHARED) $(LIBTO)/$(SONAME)
+	ln -sf $(SONAME) $(LIBTO)/$(NAME).so
+	$(fill_in) $(NAME).pc.in >$(LIBTO)/pkgconfig/$(NAME).pc
 	for header in $(HEADERS); do $(INSTALL) -m 644 include/$$header $(INCDIR)/$$header || exit 1; done
 	$(call install_pages,man/*.3,$(MANDIR))
 endef
 
 define uninstall_library
-	$(RM) $(LIBDIR)/$(SHARED) $(LIBDIR)/$(SONAME) $(LIBDIR)/$(NAME).so $(LIBDIR)/$(NAME).a
-	$(RM) $(LIBDIR)/pkgconfig/$(NAME).pc $(HEADERS:%=$(INCDIR)/%)
+	$(RM) $(LIBTO)/$(SHARED) $(LIBTO)/$(SONAME) $(LIBTO)/$(NAME).so $(LIBTO)/$(NAME).a
+	$(RM) $(LIBTO)/pkgconfig/$(NAME).pc $(HEADERS:%=$(INCDIR)/%)
 	$(RM) $(addprefix $(MANDIR)/,$(notdir $(wildcard man/*.3)))
 	@$(call remove_own,$(INCDIR)/kunwind)
-	@$(call remove_shared,$(LIBDIR)/pkgconfig $(INCDIR) $(MANDIR))
+	@$(call remove_shared,$(LIBTO)/pkgconfig $(INCDIR) $(MANDIR))
 endef

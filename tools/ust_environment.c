@@ -20,12 +20,17 @@
 #include "ust_environment.h"
 
 #define LIBRARY	"libkunwind-ust-preload.so"
+#ifndef KUNWIND_LIB
+#define KUNWIND_LIB	"lib"	/* LIBDIR, as seen from PREFIX */
+#endif
 #define WAIT_MS	"60000"
 
 bool kunwind_ust_library(char *path)
 {
 	/* from bin, from libexec/kunwind, and from tools/build in the source */
-	static const char *const place[] = { "../lib/", "../../lib/", "../../libkunwind/ust/build/" };
+	static const char *const place[] = {
+		"../" KUNWIND_LIB "/", "../../" KUNWIND_LIB "/", "../../libkunwind/ust/build/"
+	};
 	char beside[PATH_MAX], *base;
 	ssize_t n = readlink("/proc/self/exe", beside, sizeof(beside) - 64);
 	size_t i;

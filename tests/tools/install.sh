@@ -21,7 +21,7 @@ if [ "$(id -u)" = 0 ]; then
 	chown -R 65534:65534 "$work"
 	as_user=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 fi
-unset MAKEFLAGS MAKELEVEL MFLAGS PREFIX DESTDIR
+unset MAKEFLAGS MAKELEVEL MFLAGS PREFIX LIBDIR DESTDIR
 export HOME=$work/home TMPDIR=$work/tmp
 
 run() { # TARGET VARIABLE...
@@ -79,7 +79,8 @@ else
 fi
 like "$(cat "$work/log")" "udev rule is not installed" "a line reports the missing udev rule"
 like "$(cat "$work/log")" "BABELTRACE_PLUGIN_PATH=$prefix/lib" "a line reports where babeltrace2 finds the plug-in"
-is "$(find "$prefix" -type l -lname '*/*')" "" "links stay in their directory"
+is "$(find "$prefix" -type l -lname '*/*')" "$prefix/bin/lttng" "links stay in their directory, except the front end's"
+check "that link leads to the front end" grep -q KUNWIND_LTTNG_SEEN "$prefix/bin/lttng"
 check "uninstall-user succeeds" run uninstall-user PREFIX="$prefix"
 is "$(ls "$work/own")" "" "uninstall-user leaves no file or directory, and not PREFIX itself"
 mkdir "$prefix" && chown --reference="$tree" "$prefix"
@@ -94,7 +95,7 @@ is "$(files_in "$prefix")" $'./bin/other\n./share/kunwind/other' "uninstall-user
 printf '#!/bin/sh\necho lttng-tools\n' >"$prefix/bin/lttng"
 chown --reference="$tree" "$prefix/bin/lttng"
 run install-user PREFIX="$prefix"
-like "$(cat "$work/log")" "front end lttng is not installed" "a line reports that the front end is not installed"
+like "$(cat "$work/log")" "lttng-tools' own.*alias lttng=$prefix/libexec/kunwind/lttng" "a line reports where the front end is"
 check "uninstall-user works without pkg-config" run uninstall-user PREFIX="$prefix" PKG_CONFIG=false
 is "$(files_in "$prefix") $(sed -n 2p "$prefix/bin/lttng")" $'./bin/lttng\n./bin/other\n./share/kunwind/other echo lttng-tools' \
 	"install-user and uninstall-user keep lttng-tools' own lttng"
@@ -113,7 +114,11 @@ rm -rf "$prefix/stage"
 
 check "install-user for a system prefix succeeds" run install-user DESTDIR="$prefix/stage" PREFIX=/usr/local
 files=$(files_in "$prefix/stage")
-like "$files" "./usr/local/lib/udev/rules.d/60-kunwind.rules" "a system prefix gets the udev rule"
+for file in udev/rules.d/60-kunwind.rules sysusers.d/kunwind.conf systemd/system/kunwind-system-wide.service; do
+	like "$files" "./usr/local/lib/$file" "a system prefix gets ${file##*/}"
+done
+like "$(cat "$prefix/stage/usr/local/lib/systemd/system/kunwind-system-wide.service")" "ExecStart=/usr/local/bin/kunwind system-wide on" \
+	"the unit starts the installed kunwind"
 is "$(grep -v '^./usr/local/' <<<"$files")" "" "PREFIX=/usr/local: no file is outside"
 like "$(cat "$work/log")" "BABELTRACE_PLUGIN_PATH=/usr/local/lib" "PREFIX=/usr/local: a line reports where babeltrace2 finds the plug-in"
 run uninstall-user DESTDIR="$prefix/stage" PREFIX=/usr/local
@@ -124,12 +129,28 @@ rm -rf "$prefix/stage"
 check "install-user for PREFIX=/usr succeeds" run install-user DESTDIR="$prefix/stage" PREFIX=/usr
 is "$(files_in "$prefix/stage" | grep plugin)" ".$(pkg-config --variable=libdir babeltrace2)/babeltrace2/plugins/babeltrace-plugin-kunwind.so" \
 	"PREFIX=/usr: the plug-in goes to babeltrace2's directory"
+libdir=/usr/lib/$(gcc -print-multiarch)
+is "$(files_in "$prefix/stage" | grep -v "^.$libdir/" | grep -E '\.(so.*|a|pc)$')" "" "PREFIX=/usr: no library or .pc file is outside of $libdir"
+is "$(PKG_CONFIG_PATH=$prefix/stage$libdir/pkgconfig pkg-config --variable=libdir libkunwind libkunwind-{symbolize,unwind,crash,ust} | xargs -n 1 | sort -u)" \
+	"$libdir" "... and the .pc files name it"
+is "$(ls "$prefix/stage/usr/bin")" kunwind "PREFIX=/usr: lttng-tools can have its /usr/bin/lttng"
+like "$(cat "$work/log")" "alias lttng=/usr/libexec/kunwind/lttng" "... and a line reports where the front end is"
 run uninstall-user DESTDIR="$prefix/stage" PREFIX=/usr
 is "$(find "$prefix/stage" -name '*kunwind*')" "" "PREFIX=/usr: uninstall-user leaves no file or directory of kunwind"
 is "$(find "$prefix/stage" ! -type d)" "" "PREFIX=/usr: uninstall-user leaves no file"
-for variable in DESTDIR PREFIX; do
+rm -rf "$prefix/stage"
+
+check "install-user with LIBDIR succeeds" run install-user PREFIX="$prefix" LIBDIR="$prefix/lib64/here"
+is "$(files_in "$prefix" | grep -v '^./lib64/here/' | grep -E '\.(so.*|a|pc)$')" "" "LIBDIR: no library is elsewhere"
+is "$("$prefix/bin/kunwind" run --ust env | grep -c "^LD_PRELOAD=.*$prefix/lib64/here/libkunwind-ust-preload.so\$")" 1 \
+	"LIBDIR: kunwind finds the library for LTTng-UST there"
+run uninstall-user PREFIX="$prefix" LIBDIR="$prefix/lib64/here"
+is "$(ls "$work/own")" "" "LIBDIR: uninstall-user leaves no file or directory"
+for variable in DESTDIR PREFIX LIBDIR; do
 	run uninstall-user "$variable=$work/a b" >/dev/null
-	like "$? $(cat "$work/log")" "1 .*PREFIX and DESTDIR must not contain blanks" "a $variable with a blank is refused"
+	like "$? $(cat "$work/log")" "1 .*PREFIX, LIBDIR and DESTDIR must not contain blanks" "a $variable with a blank is refused"
 done
+run uninstall-user PREFIX="$prefix" LIBDIR=/usr/lib >/dev/null
+like "$? $(cat "$work/log")" "1 .*LIBDIR must be a directory below PREFIX" "a LIBDIR outside of PREFIX is refused"
 check "a relative PREFIX is refused" eval '! run install-user PREFIX=relative >/dev/null'
 done_testing
