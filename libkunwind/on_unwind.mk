@@ -2,8 +2,8 @@
 #
 # For libraries that contain a copy of libkunwind-unwind and are also for LD_PRELOAD: NAME.so.0,
 # NAME.a and NAME-preload.so. The makefile sets NAME, HEADERS, OBJECTS and PRELOADS (files of the
-# library, and of the one for LD_PRELOAD, without .o), and if needed PURE and LINK (more flags of the
-# compiler and of the linker), LIBS, and UNWIND_CPPFLAGS for the copy. O=DIRECTORY builds
+# library, and of the one for LD_PRELOAD, without .o), and if needed PURE and LINK (flags of the
+# compiler after CFLAGS, and of the linker), LIBS, and UNWIND_CPPFLAGS for the copy. O=DIRECTORY builds
 # elsewhere, with another CC (musl-gcc) for instance.
 
 include $(dir $(lastword $(MAKEFILE_LIST)))../scripts/user.mk
@@ -22,15 +22,15 @@ PRELOADS := $(PRELOADS:%=$(O)/%.o)
 vpath %.c ../dump $(CORE)
 
 # As libkunwind-unwind: calls of libc are bound at the start, no thread-local storage.
-PURE := -fPIC -fvisibility=hidden -fno-plt -fno-sanitize=all -Iinclude -I../unwind/include -I../include \
-	-I../deps -I../dump -I$(CORE) -iquote . $(PURE)
+FLAGS := -fPIC -fvisibility=hidden -fno-plt -fno-sanitize=all -Iinclude -I../unwind/include -I../include \
+	-I../deps -I../dump -I$(CORE) -iquote .
 
 .PHONY: all install uninstall clean
 all: $(O)/$(SHARED) $(O)/$(NAME).a $(O)/$(PRELOAD)
 
 $(O)/%.o: %.c
 	@mkdir -p $(@D)
-	$(CC) $(WARN) $(PURE) $(CPPFLAGS) $(CFLAGS) -MMD -c -o $@ $<
+	$(CC) $(WARN) $(FLAGS) $(CPPFLAGS) $(CFLAGS) $(PURE) -MMD -c -o $@ $<
 $(O)/%.o: %.S
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<

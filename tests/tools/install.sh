@@ -140,10 +140,16 @@ is "$(find "$prefix/stage" -name '*kunwind*')" "" "PREFIX=/usr: uninstall-user l
 is "$(find "$prefix/stage" ! -type d)" "" "PREFIX=/usr: uninstall-user leaves no file"
 rm -rf "$prefix/stage"
 
-check "install-user with LIBDIR succeeds" run install-user PREFIX="$prefix" LIBDIR="$prefix/lib64/here"
+# as a distribution builds: the code that runs after a crash is built again
+rm -rf "$tree"/libkunwind/{unwind,crash}/build
+check "install-user with LIBDIR and hardening flags succeeds" run install-user PREFIX="$prefix" LIBDIR="$prefix/lib64/here" \
+	CPPFLAGS=-D_FORTIFY_SOURCE=2 CFLAGS="-O2 -g -fstack-protector-all"
 is "$(files_in "$prefix" | grep -v '^./lib64/here/' | grep -E '\.(so.*|a|pc)$')" "" "LIBDIR: no library is elsewhere"
 is "$("$prefix/bin/kunwind" run --ust env | grep -c "^LD_PRELOAD=.*$prefix/lib64/here/libkunwind-ust-preload.so\$")" 1 \
 	"LIBDIR: kunwind finds the library for LTTng-UST there"
+canaries() { nm -D "$prefix/lib64/here/$1" | awk '/__stack_chk_fail|_chk$|_chk@/ { print $2 }'; }
+is "$(canaries libkunwind-unwind.so) $(canaries libkunwind-crash.so) $(canaries libkunwind-crash-preload.so)" "  " \
+	"code that runs after a crash has no canaries"
 run uninstall-user PREFIX="$prefix" LIBDIR="$prefix/lib64/here"
 is "$(ls "$work/own")" "" "LIBDIR: uninstall-user leaves no file or directory"
 for variable in DESTDIR PREFIX LIBDIR; do
