@@ -244,6 +244,25 @@ static void test_shapes(void)
 	       info.shape == KUNWIND_EXPR_ANY, "shape: none for almost a PLT");
 }
 
+/* A damaged table may have an expression that was not checked: the evaluator checks the depth, too. */
+static void test_unchecked(void)
+{
+	static const char *const too_few[] = {
+		"", "12", "35 14", "15 00", "13", "35 16", "35 35 17", "06", "94 01", "19", "1f", "20",
+		"23 01", "28 00 00", "35 22", "35 1b", "9c",
+	};
+	static struct eh eh;
+	unsigned int i;
+	u64 result;
+
+	for (i = 0; i < ARRAY_SIZE(too_few); i++) {
+		eh.size = 0;
+		eh_hex(&eh, too_few[i]);
+		tap_ok(evaluate(eh.data, eh.size, false, &result) == KUNWIND_CORRUPT,
+		       "not checked: the evaluator refuses \"%s\", which has too few numbers", too_few[i]);
+	}
+}
+
 /* An accepted expression may evaluate to "corrupt" only by a division. */
 static void test_random(void)
 {
@@ -287,6 +306,7 @@ int main(void)
 	test_cases();
 	test_bounds();
 	test_shapes();
+	test_unchecked();
 	test_random();
 	return tap_done();
 }

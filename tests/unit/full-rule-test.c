@@ -3,6 +3,7 @@
  * full-rule-test.c - steps by full rules: their cost, and the values that they
  * compute
  */
+#include "../../kmod/core/walk/full_rule.h"
 #include "../../kmod/core/walk/mem.h"
 #include "scene.h"
 
@@ -154,6 +155,64 @@ static void test_values(void)
 	WALK("caller's rsp in another register", NO_OBJECT, stack[0], CALLER + 20);
 }
 
+/* What is missing decides why the stack ends, and only that. */
+static void test_missing(void)
+{
+	scene();
+	OBJECT(0x1000, { 0, 0x100, "10 10 03 77 80 08" }, { 0x100, 0x100, "S 10 07 03 77 80 08" },
+	       { 0x200, 0x100, "S 07 07" }, { 0x300, 0x100, "0e 18 83 02 07 07" });
+	regs.r[KUNWIND_RA] = CODE(1, 0x10);
+	WALK("full rule: a return address that cannot be read", UNREADABLE);
+	regs.r[KUNWIND_RA] = CODE(1, 0x110);
+	WALK("full rule: a stack pointer that cannot be read is unknown", REG_UNKNOWN);
+	regs.r[KUNWIND_RA] = CODE(1, 0x210);
+	WALK("full rule: an undefined stack pointer", REG_UNKNOWN);
+	regs.r[KUNWIND_RA] = CODE(1, 0x310);
+	WALK("full rule of a function that saves rbx: an undefined stack pointer", REG_UNKNOWN);
+
+	/* No table follows r10; the caller's stack was realigned, its CFA is r10. */
+	scene();
+	OBJECT(0x1000, { 0, 0x100, "S 08 0a" }, { 0x100, 0x100, "0c 0a 10" });
+	regs.r[KUNWIND_RA] = CODE(1, 0x10);
+	regs.r[KUNWIND_R10] = WORD(20);
+	stack[0] = CODE(1, 0x110);
+	WALK("signal frame: r10 with rule same_value, which no table follows", NO_OBJECT, stack[0],
+	     CALLER + 21);
+	regs.valid &= ~KUNWIND_REG(KUNWIND_R10);
+	WALK("signal frame: an unknown r10 with rule same_value", REG_UNKNOWN, stack[0]);
+}
+
+/* The full rule of a damaged table: numbers of registers that do not exist. */
+static void test_damaged(void)
+{
+	struct kunwind_full_rule_entry *entry;
+	struct kunwind_rule rule, compact;
+	struct kunwind_range *range;
+	u64 after;
+	u32 reg;
+
+	scene();
+	range = OBJECT(0x1000, { 0, 0x100, "0e 18 83 02" }, { 0x100, 0x100, "0c 03 10" });
+	regs.r[KUNWIND_RA] = CODE(1, 0x10);
+	rule = kunwind_table_lookup(range->table, TEXT_LO);
+	entry = (struct kunwind_full_rule_entry *)(kunwind_table_full_rule(range->table, rule.off) + 1);
+	if (!tap_ok(rule.kind == KUNWIND_RULE_FULL && entry[1].reg == KUNWIND_RBX &&
+		    kunwind_full_rule_compact(range->table, rule.off, &compact, &after),
+		    "damaged rule: before, a short rule is equivalent"))
+		return;
+	for (reg = KUNWIND_NR_REGS; reg <= 32 + KUNWIND_RBX; reg += 32 + KUNWIND_RBX - KUNWIND_NR_REGS) {
+		entry[1].reg = reg;
+		ranges->id++;
+		tap_ok(!kunwind_full_rule_compact(range->table, rule.off, &compact, &after),
+		       "damaged rule: register %u is not in a short rule", reg);
+		WALK("damaged rule: the stack ends", CORRUPT);
+	}
+	entry[1].reg = KUNWIND_RBX;
+	entry[0].source = KUNWIND_NR_REGS;
+	ranges->id++;
+	WALK("damaged rule: the CFA is in a register that does not exist", CORRUPT);
+}
+
 /* rbp is saved 64 KB and a word below the CFA; rbx makes it a full rule. */
 static void test_far(void)
 {
@@ -213,6 +272,8 @@ static void test_realigned(void)
 	realigned(30, 31, 20);
 	regs.r[KUNWIND_RA] = CODE(1, 5);
 	WALK("realigned stack, empty frame: rbp was restored", NO_OBJECT, ret, CALLER + 21);
+	realigned(36, 36, 19);
+	WALK("realigned stack, the CFA is rsp: rbp is on the stack", NO_OBJECT, ret, CALLER + 51);
 	/* rbx, which the table follows, is at *(rbp) */
 	scene();
 	OBJECT(0x1000, { 0, 0x100, "0e 08 10 03 02 76 00" }, { 0x100, 0x100, "0c 03 10" });
@@ -255,6 +316,8 @@ int main(void)
 	test_budget();
 	test_any_budget();
 	test_values();
+	test_missing();
+	test_damaged();
 	test_far();
 	return tap_done();
 }

@@ -39,6 +39,7 @@ static void poison_private(struct kunwind_walk *walk)
 	POISON(walk->found_by);
 	POISON(walk->found_at);
 	POISON(walk->code);
+	walk->distrust = true;	/* the pattern is no bool */
 	POISON(walk->lower_cfa);
 	POISON(walk->lower_ra);
 	POISON(walk->lower_nr);

@@ -216,6 +216,89 @@ PLAIN static void test_borders(void)
 	       "rule cache: keeps all addresses to which a call can return, neither 0 nor higher ones");
 }
 
+PLAIN static bool is_found(u32 a, u32 id)
+{
+	hits = 0;
+	look_up(a, id);
+	return hits;
+}
+
+/* A put keeps the entry that it replaces, in the other half of the line, if both have one id. */
+PLAIN static void test_two_places(void)
+{
+	struct kunwind_rule_cache_entry *slot = kunwind_rule_cache_slot(&cache, address[0]), *second;
+	u32 i, bad = 0;
+
+	for (i = 0; i < KUNWIND_RULE_CACHE_ENTRIES; i++) {
+		second = kunwind_rule_cache_second(&cache, &cache.entry[i]);
+		bad += second == &cache.entry[i] || (uintptr_t)second / 64 != (uintptr_t)&cache.entry[i] / 64;
+	}
+	tap_ok(!bad, "rule cache: the two places of an address are in one line of the data cache");
+	memset(&cache, 0, sizeof(cache));
+	wrong = false;
+	put(0, 0);
+	put(1, 0);
+	tap_ok(is_found(0, 0) && is_found(1, 0) && !is_found(2, 0) && !is_found(0, 1) && !wrong,
+	       "rule cache: two addresses of one slot are both found");
+	put(2, 0);
+	tap_ok(!is_found(0, 0) && is_found(1, 0) && is_found(2, 0) && !wrong,
+	       "rule cache: a third address replaces the oldest");
+	put(0, 1);
+	tap_ok(is_found(0, 1) && is_found(1, 0) && !is_found(2, 0) && !wrong,
+	       "rule cache: an entry of other ranges is not moved to the second place");
+	tap_ok((slot->after & KUNWIND_AFTER_SEQ) == 4 * 2 * KUNWIND_AFTER_SEQ_ONE &&
+	       (slot->after & ~KUNWIND_AFTER_SEQ) == SAME_AFTER,
+	       "rule cache: each write adds two to the sequence number, and keeps the registers");
+	second = kunwind_rule_cache_second(&cache, slot);
+	tap_ok((second->after & KUNWIND_AFTER_SEQ) == 2 * 2 * KUNWIND_AFTER_SEQ_ONE &&
+	       (second->after & ~KUNWIND_AFTER_SEQ) == SAME_AFTER,
+	       "rule cache: a moved entry has its place's own sequence number");
+}
+
+/* What an entry says of the rule's form: rule_cache.h. */
+PLAIN static void test_forms(void)
+{
+	enum { CFA = KUNWIND_RULE_CFA, PLAIN_ = KUNWIND_RULE_PLAIN, PLACES = KUNWIND_RULE_PLACES,
+	       SAVED = KUNWIND_RBP_SAVED << KUNWIND_RULE_RBP_SHIFT,
+	       UNKNOWN = KUNWIND_RBP_UNKNOWN << KUNWIND_RULE_RBP_SHIFT };
+	static const struct {
+		u8 kind, reg, want;
+		s32 off;
+		bool places;
+	} forms[] = {
+		{ CFA, KUNWIND_RSP, CFA | PLAIN_, 8, false },
+		{ CFA, KUNWIND_RSP, CFA, 0, false },
+		{ CFA, KUNWIND_RSP, CFA, -8, false },
+		{ CFA | PLAIN_, KUNWIND_RSP, CFA, 0, false },
+		{ CFA | SAVED, KUNWIND_RSP, CFA | SAVED | PLAIN_, 16, false },
+		{ CFA, KUNWIND_RSP, CFA | PLAIN_ | PLACES, 24, true },
+		{ CFA | SAVED, KUNWIND_RSP, CFA | SAVED | PLAIN_ | PLACES, 24, true },
+		{ CFA | UNKNOWN, KUNWIND_RSP, CFA | UNKNOWN | PLAIN_, 24, true },
+		{ CFA, KUNWIND_RSP, CFA, 0, true },
+		{ CFA, KUNWIND_RBP, CFA | PLAIN_, -16, false },
+		{ CFA | SAVED, KUNWIND_RBP, CFA | SAVED, 16, true },
+		{ CFA | KUNWIND_RULE_SIGNAL, KUNWIND_RSP, CFA | KUNWIND_RULE_SIGNAL, 8, true },
+		{ KUNWIND_RULE_DEREF, KUNWIND_RSP, KUNWIND_RULE_DEREF, 8, true },
+		{ KUNWIND_RULE_PLT, KUNWIND_RSP, KUNWIND_RULE_PLT, 11, false },
+		{ KUNWIND_RULE_END | PLAIN_, KUNWIND_RSP, KUNWIND_RULE_END, 1, false },
+	};
+	u32 i, bad = 0;
+
+	for (i = 0; i < ARRAY_SIZE(forms); i++) {
+		const u64 after = SAME_AFTER | (forms[i].places ? KUNWIND_AFTER_PLACES : 0);
+		struct kunwind_rule_cache_entry entry = { .addr = 5, .id = 7 };
+		struct kunwind_rule rule = {
+			.kind = forms[i].kind, .reg = forms[i].reg, .off = forms[i].off, .rbp = -16,
+		};
+
+		kunwind_rule_cache_entry_set(&entry, rule, after);
+		bad += entry.rule.kind != forms[i].want || entry.rule.reg != rule.reg ||
+		       entry.rule.off != rule.off || entry.rule.rbp != rule.rbp ||
+		       entry.after != after || entry.addr != 5 || entry.id != 7;
+	}
+	tap_ok(!bad, "rule cache: an entry says which rules are plain, and which have places");
+}
+
 PLAIN int main(void)
 {
 	struct sigaction action = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO };
@@ -228,9 +311,11 @@ PLAIN int main(void)
 			address[i++] = at_address;
 	for (i = 0; i < NR_ADDRESSES * NR_IDS; i++)
 		entries[i / NR_IDS][i % NR_IDS] = entry_of(i / NR_IDS, i % NR_IDS);
-	sigaction(SIGTRAP, &action, NULL);
-	test_interrupts();
+	test_forms();
+	test_two_places();
 	test_no_address();
 	test_borders();
+	sigaction(SIGTRAP, &action, NULL);
+	test_interrupts();
 	return tap_done();
 }

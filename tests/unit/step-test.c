@@ -8,7 +8,6 @@
  * wrong step finds another address.
  */
 #include "../../kmod/core/nocfi/return_address.h"
-#include "../../kmod/core/walk/ranges.h"
 #include "scene.h"
 
 static void test_ranges(void)
@@ -40,38 +39,6 @@ static void test_ranges(void)
 	ranges->range[1].dead = 1;
 	ranges->id++;
 	WALK("a caller's range that was replaced is not used", NOT_READY, stack[0]);
-}
-
-/*
- * The search for a range: edges of one to four ranges, with gaps and without.
- */
-static void test_search(void)
-{
-	u32 nr, i;
-
-	for (nr = 1; nr <= 4; nr++) {
-		bool good = true;
-
-		scene();
-		for (i = 0; i < nr; i++)
-			object(NULL, 0, 0x80);
-		for (i = 0; i < nr; i++) {
-			const struct kunwind_range *range = &ranges->range[i];
-
-			good &= kunwind_ranges_find(ranges, range->start) == range &&
-				kunwind_ranges_find(ranges, range->end - 1) == range &&
-				!kunwind_ranges_find(ranges, range->start - 1) &&
-				!kunwind_ranges_find(ranges, range->end);
-		}
-		tap_ok(good, "search: each of %u ranges has its first and its last byte only", nr);
-		for (i = 0; i + 1 < nr; i++)
-			ranges->range[i].end = ranges->range[i + 1].start;
-		for (i = 0; i < nr; i++)
-			good &= kunwind_ranges_find(ranges, ranges->range[i].start) == &ranges->range[i];
-		tap_ok(good, "search: each of %u adjoining ranges has its first byte", nr);
-	}
-	ranges->nr = 0;
-	tap_ok(!kunwind_ranges_find(ranges, CODE(1, 0)), "search: no range is found if there is none");
 }
 
 /* Without CFI, the first frame needs the entry point and its stack pointer. */
@@ -527,9 +494,6 @@ static void test_signal_stack(void)
 	regs.r[KUNWIND_RA] = CODE(1, 0x250);
 	WALK("signal frame that saves a register at a usual place: still a signal frame", NO_OBJECT,
 	     stack[10], CALLER + 13);
-	ranges->range[0].dead = 1;
-	tap_ok(!kunwind_ranges_live(ranges, CODE(1, 0x10)) && kunwind_ranges_find(ranges, CODE(1, 0x10)),
-	       "code of a replaced range is not live");
 }
 
 static void test_room(void)
@@ -666,7 +630,6 @@ static void test_id(void)
 int main(void)
 {
 	test_ranges();
-	test_search();
 	test_entry();
 	test_lower();
 	test_trampoline_behind();
