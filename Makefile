@@ -20,7 +20,7 @@ PARTS := $(foreach part,libkunwind tools,$(if $(wildcard $(part)/Makefile),$(par
 .PHONY: demo check check-unit check-vm check-debug check-names check-corpus check-others
 .PHONY: check-programs check-runtimes check-kernel-tests check-planted fuzz check-releases
 .PHONY: check-rt soak bench bench-names check-bench bench-accept style clean help check-kcsan
-.PHONY: check-fuzz-kernel check-long check-selftrace check-steps check-install try-modules
+.PHONY: check-fuzz-kernel check-long check-selftrace check-steps check-install try-modules dist
 
 all: modules lib tools
 
@@ -145,6 +145,9 @@ bench-accept:
 style:
 	@scripts/style
 
+dist:
+	@scripts/dist
+
 clean:
 	+-test -z "$(KDIR)" || scripts/build-modules "$(KDIR)" clean
 	for part in $(PARTS) $(patsubst %/Makefile,%,$(wildcard tests/*/Makefile)); do \
@@ -207,5 +210,6 @@ help:
 	@echo 'check-bench fail if a counted figure (instructions, bytes, cache lines) is 5 % worse than in'
 	@echo '            tests/bench/figures; bench-accept: write the present ones there'
 	@echo 'style       check the form of all tracked files'
+	@echo 'dist        make the tarball of the source, build/kunwind-VERSION.tar.xz'
 	@echo 'clean       remove what make built'
 	@echo 'demo, check and bench first install the packages that they need (Debian 12).'

@@ -84,6 +84,9 @@ stage() {
 	return "$status"
 }
 
+# Prints the version of this tree.
+source_version() { sed -n 's/^.define KUNWIND_VERSION[[:space:]]*"\(.*\)"/\1/p' "$KUNWIND_TREE/kmod/uapi/kunwind.h"; }
+
 # Prints the distribution, as "debian 12".
 distribution() {
 	(
