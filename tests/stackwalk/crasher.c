@@ -105,6 +105,13 @@ FRAME void *k_wait(void *unused)
 extern void k_absent(void) __attribute__((weak));
 int k_data[4] = { 1 };
 
+/* The compiler makes a jump of the call. */
+void (*volatile k_pointer)(void);
+__attribute__((noinline)) void k_tail(void)
+{
+	k_pointer();
+}
+
 FRAME void k_threads(int nr)
 {
 	pthread_attr_t attr;
@@ -145,7 +152,9 @@ FRAME void k_crash(void)
 	else if (is("jump")) {
 		nowhere = (void (*)(void))0x414141410000;
 		nowhere();
-	} else if (is("weak"))
+	} else if (is("tail"))
+		k_tail();
+	else if (is("weak"))
 		k_absent();
 	else if (is("data"))
 		((void (*)(void))k_data)();

@@ -23,7 +23,7 @@ import tap  # noqa: E402
 
 KUNWIND = os.path.join(HERE, "../../tools/build/kunwind")
 CHAIN = ["k_crash", "k_three", "k_two", "k_one", "main"]
-C_MODES = {mode: CHAIN for mode in ("null jump0 jump weak data abort free heap strlen divide trap illegal bus printf").split()}
+C_MODES = {mode: CHAIN for mode in ("null jump0 jump tail weak data abort free heap strlen divide trap illegal bus printf").split()}
 C_MODES.update(
     overflow=["k_recurse"] + CHAIN, noreturn=["k_last"] + CHAIN, qsort=["k_compare"] + CHAIN,
     altstack=["k_handler", "k_handled"] + CHAIN, handler=["k_handler", "k_handled"] + CHAIN,
@@ -44,9 +44,10 @@ FEW = ("null", "jump0", "overflow", "altstack", "abort", "smash", "qsort", "vari
 # name: command before source and output, source, modes, modes of the short run
 BUILDS = {
     "c-O2": ("gcc -O2", C, C_MODES, tuple(C_MODES)),
-    # with -O0, k_smash() overwrites its own counter, and returns
-    "c-O0": ("gcc -O0", C, {mode: C_MODES[mode] for mode in C_MODES if mode != "smash"}, ("null", "altstack")),
-    "c-nopie": ("gcc -O2 -no-pie -fno-pie", C, C_MODES, ("jump0", "weak", "data")),
+    # with -O0, k_smash() overwrites its own counter, and returns, and k_tail() calls
+    "c-O0": ("gcc -O0", C, dict({mode: C_MODES[mode] for mode in C_MODES if mode != "smash"}, tail=["k_tail"] + CHAIN),
+             ("null", "altstack")),
+    "c-nopie": ("gcc -O2 -no-pie -fno-pie", C, C_MODES, ("jump0", "tail", "weak", "data")),
     "c-static": ("gcc -O2 -static", C, C_MODES, FEW),
     "c-static-pie": ("gcc -O3 -static-pie", C, C_MODES, ("null", "abort")),
     "c-musl": ("musl-gcc -O2", C, C_MODES, FEW),

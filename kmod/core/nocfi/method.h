@@ -25,7 +25,7 @@
 #define KUNWIND_METHODS(M)									\
 	M(BEGIN, "begin", REGISTERS, CALLED, begins)		/* 112 instructions */		\
 	M(SIGNAL, "signal", SIGNAL, 0, in_trampoline)		/* 8 words of code */		\
-	M(TOP, "top", CODE, EXACT | ALIGNED, by_top)		/* 16 words of code */		\
+	M(TOP, "top", CODE, EXACT | ALIGNED, by_top)		/* 16 words, 768 insns */	\
 	M(OTHER_STACK, "other_stack", CODE, CALLED | ALIGNED, by_other_frame) /* 1,024 instructions */ \
 	M(JIT_FRAME, "jit_frame", CODE, CALLED | ALIGNED | JIT, by_jit_frame) /* 512 words of stack */ \
 	M(AHEAD, "ahead", CODE, ALIGNED, by_code_ahead)		/* 8,192 instructions */	\

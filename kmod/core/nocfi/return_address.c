@@ -323,17 +323,32 @@ static enum kunwind_proof kunwind_walk_attr leads_here(struct kunwind_walk *walk
 	return KUNWIND_PROOF_NEAR;
 }
 
-/* Where the function at @target tail-calls, as kunwind_code_tail() says; 0: nowhere known. */
+/*
+ * Where the function at @target tail-calls, as kunwind_code_tail() says; 0: nowhere known. If
+ * the frame is in no code, no jump leads to it: the range is empty.
+ */
 static u64 kunwind_walk_attr tail_of(struct kunwind_walk *walk,
 				     const struct kunwind_nocfi_frame *frame, u64 target)
 {
 	const u32 most = max(min(*frame->tails, (u32)MOST_TAIL_INSNS), (u32)MOST_STUB_INSNS);
+	const u64 lo = frame->range ? frame->range->start : 1, hi = frame->range ? frame->ip : 0;
 	u32 left = most, read;
 
-	target = kunwind_cached_code_tail(&walk->mem, target, frame->range->start, frame->ip, &left);
+	target = kunwind_cached_code_tail(&walk->mem, target, lo, hi, &left);
 	read = most - left;
 	*frame->tails -= min(*frame->tails, read);
 	return target;
+}
+
+bool kunwind_walk_attr kunwind_proof_leads_anywhere(struct kunwind_walk *walk,
+						    const struct kunwind_nocfi_frame *frame,
+						    u64 target)
+{
+	u32 i;
+
+	for (i = 0; i < MOST_TAILS && target && target != KUNWIND_CODE_ANYWHERE; i++)
+		target = tail_of(walk, frame, target);
+	return target == KUNWIND_CODE_ANYWHERE;
 }
 
 /*

@@ -122,6 +122,10 @@ bool kunwind_proof_handles(struct kunwind_walk *walk, const struct kunwind_nocfi
 /* Whether @ra follows a direct call to @ip, where no code is. */
 bool kunwind_proof_calls_nothing(struct kunwind_walk *walk, u64 ra, u64 ip);
 
+/* Whether the function at @target, or one to which it jumps, jumps through a pointer. */
+bool kunwind_proof_leads_anywhere(struct kunwind_walk *walk, const struct kunwind_nocfi_frame *frame,
+				  u64 target);
+
 /*
  * Whether it is certain that @ra follows no call, after kunwind_proof_call()
  * has found none. False if the code cannot be read, or if a breakpoint may hide

@@ -74,11 +74,12 @@ static bool kunwind_walk_attr at_top(struct kunwind_walk *walk,
 	c->ra = kunwind_nocfi_return(walk, c->ra, c->slot);
 	kunwind_prove(walk, frame, c);
 	c->rbp_at = -1;
-	/* The frame is in no code, so a call that leads to code did not lead to it. */
-	if (!frame->range && c->target)
-		return false;
-	return c->proof != KUNWIND_PROOF_NO_CALL ||
-	       (!frame->range && kunwind_proof_calls_nothing(walk, c->ra, frame->ip));
+	if (frame->range)
+		return c->proof != KUNWIND_PROOF_NO_CALL;
+	/* The frame is in no code: a call that leads to code did not, but the called function may have. */
+	if (c->proof == KUNWIND_PROOF_NO_CALL)
+		return kunwind_proof_calls_nothing(walk, c->ra, frame->ip);
+	return !c->target || kunwind_proof_leads_anywhere(walk, frame, c->target);
 }
 
 /*
