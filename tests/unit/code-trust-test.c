@@ -8,6 +8,7 @@
  */
 #include "nocfi-scene.h"
 #include "../../kmod/core/rows/cfi_writer.h"
+#include "../../kmod/core/walk/mem.h"
 
 #define FIBER	(LIB + 0x401)	/* where make_fcontext() lets a fiber return */
 #define RESTORER (LIB + 0x500)
@@ -85,6 +86,9 @@ static const struct nocfi_case cases[] = {
 	{ "a doubtful rsp, and a breakpoint on the call", MOVED, 0,
 	  { CALLS(PROG, MOVED), { PROG, "cc", 0 } }, { { 1, RET(PROG) }, { 3, RET_F } },
 	  .found = { MOVED, RET(PROG) }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_RULE },
+	{ "a row that leads to its own frame", BY_RBP, AT(10), { CALLS(BY_RBP, BY_RBP) },
+	  { { 11, RET(BY_RBP) } }, .no_guess = true, .found = { BY_RBP, RET(BY_RBP) },
+	  .trust = { REGS, CODE }, .reason = KUNWIND_CFA_STUCK },
 	{ "without a row, a return that removes words", NO_ROW, 0,
 	  { CALLS(PROG, NO_ROW), { NO_ROW, "5b c2 10 00", 0 } }, { { 1, RET(PROG) }, { 3, RET_F } },
 	  .found = { NO_ROW, RET(PROG) }, .trust = { REGS, CODE }, .reason = KUNWIND_NO_RULE },
@@ -125,6 +129,55 @@ static void test_cached(void)
 	free(cache);
 }
 
+/* What a walk of @room addresses spends when the cache has all its rules. */
+static u32 spent_cached(u64 ip, u64 bp, u32 room)
+{
+	struct kunwind_rule_cache *cache = calloc(1, sizeof(*cache));
+	unsigned long addresses[MOST];
+	struct kunwind_walk walk;
+	u8 trust[MOST];
+	u32 i;
+
+	for (i = 0; i < 3; i++) {
+		walk = walk_from(ip, bp, false, addresses, trust, room);
+		walk.cache = cache;
+		(void)kunwind_walk(&walk);
+	}
+	free(cache);
+	return walk.count == room ? KUNWIND_BUDGET - walk.mem.left : ~0U;
+}
+
+/* Frames whose rules are in the cache cost no budget: each return address is checked once. */
+static void test_cost(void)
+{
+	static const struct code call_f = CALL_F, no_row = CALLS(NO_ROW, F);
+	static const struct code leaves = { NO_ROW + 5, "c9 c3", 0 }, call = CALLS(PROG, NO_ROW);
+
+	clear();
+	put_code(&call_f);
+	/* also the word that shows that there is no more room */
+	stack[1] = stack[3] = stack[5] = stack[7] = RET_F;
+	tap_ok(!spent_cached(IN_F, 0, 4), "frames by cached rows from code cost nothing");
+	stack[11] = stack[13] = RET_F;
+	tap_ok(!spent_cached(BY_RBP, AT(10), 2),
+	       "a frame by a cached row from code that counts from rbp costs nothing");
+	stack[1] = AT(20);
+	stack[20] = stack[22] = RET_F;
+	tap_ok(!spent_cached(BY_WORD, 0, 2),
+	       "a frame by a cached row from code that reads the CFA costs nothing");
+	/* NO_ROW leaves its frame, at rbp; then frames with CFI. */
+	put_code(&no_row);
+	put_code(&leaves);
+	put_code(&call);
+	stack[10] = AT(30);
+	stack[1] = RET(NO_ROW);
+	stack[11] = RET(PROG);
+	stack[13] = stack[15] = stack[17] = RET(PROG);
+	tap_ok(spent_cached(IN_F, AT(10), 3) &&
+	       spent_cached(IN_F, AT(10), 3) == spent_cached(IN_F, AT(10), 5),
+	       "frames by cached rules after a step without CFI cost nothing");
+}
+
 static struct kunwind_table *code_table;
 
 static bool rows_begin(void)
@@ -163,6 +216,7 @@ int main(void)
 	for (i = 0; i < ARRAY_SIZE(cases); i++)
 		test_case(&cases[i]);
 	test_cached();
+	test_cost();
 	kunwind_table_free(code_table);
 	nocfi_end();
 	return tap_done();

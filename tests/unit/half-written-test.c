@@ -11,9 +11,11 @@
 #include <unistd.h>
 
 #include "scene.h"
+#include "../../kmod/core/walk/mem.h"
 #include "../../kmod/core/walk/rule_cache.h"
 
 static u8 code[0x11000];
+static u32 left;		/* of the last walk's budget */
 
 static void too_long(int number)
 {
@@ -32,6 +34,7 @@ static u32 walk_from(u64 ip, u64 sp, enum kunwind_reason *reason)
 	walk.regs.r[KUNWIND_RA] = ip;
 	walk.regs.r[KUNWIND_RSP] = sp;
 	*reason = kunwind_walk(&walk);
+	left = walk.mem.left;
 	return walk.count;
 }
 
@@ -60,6 +63,9 @@ int main(void)
 	second = kunwind_rule_cache_second(&cache, first);
 	tap_ok(reason == KUNWIND_COMPLETE && nr == 2 && first->addr == ra - 1 && first->id,
 	       "a walk ends at the entry function, and its end is in the first place");
+	nr = walk_from(base + 8, WORD(0), &reason);
+	tap_ok(reason == KUNWIND_COMPLETE && nr == 2 && left == KUNWIND_BUDGET,
+	       "the cached end holds for its stack pointer, and costs nothing");
 	*second = *first;
 	second->id = 0;
 	stack[2] = ra;

@@ -36,8 +36,11 @@ static void poison_private(struct kunwind_walk *walk)
 	POISON(walk->mem.id);
 	POISON(walk->count);
 	POISON(walk->found);
-	POISON(walk->found_by);
-	POISON(walk->found_at);
+	/* What another walk may have left, which the pattern is not. */
+	walk->found_by = KUNWIND_BY_SCAN;
+	walk->found_at = 1;
+	not_initialized(&walk->found_by, sizeof(walk->found_by));
+	not_initialized(&walk->found_at, sizeof(walk->found_at));
 	POISON(walk->code);
 	walk->distrust = true;	/* the pattern is no bool */
 	POISON(walk->lower_cfa);

@@ -347,6 +347,17 @@ static void test_after_syscall_parts(void)
 	regs.r[KUNWIND_RA] = regs.r[KUNWIND_RCX] = CODE(1, 0x100);
 	WALK("after a system call: the rules differ in the place of rbp", NO_OBJECT, stack[2], CALLER + 11);
 
+	/* one says nothing of rbp, the other that it is unknown */
+	scene();
+	OBJECT(0x400, { 0x000, 0x100, "0e 18" }, { 0x100, 0x100, "0e 18 07 06" },
+	       { 0x200, 0x100, "0c 06 10" });
+	put_syscall(0x100);
+	stack[2] = CODE(1, 0x210);
+	regs.r[KUNWIND_RBP] = WORD(10);
+	regs.r[KUNWIND_RA] = regs.r[KUNWIND_RCX] = CODE(1, 0x100);
+	WALK("after a system call: the rules differ only in what they say of rbp", NO_OBJECT, stack[2],
+	     CALLER + 11);
+
 	/* the mapping ends with the system call */
 	scene();
 	OBJECT(0x300, { 0x000, 0x200, "" }, { 0x200, 0x100, "10 06 02 77 00" });
@@ -607,6 +618,31 @@ static void test_registers(void)
 	WALK("unknown rbp: CFA by rbp", REG_UNKNOWN);
 }
 
+/* Without room, or without rip or rsp, there is no walk; of what the last one found, nothing stays. */
+static void test_no_walk(void)
+{
+	static const u32 needed[] = { KUNWIND_RSP, KUNWIND_RA };
+	unsigned long address = 0;
+	enum kunwind_reason reason;
+	u32 i;
+
+	for (i = 0; i <= ARRAY_SIZE(needed); i++) {
+		struct kunwind_walk walk;
+
+		scene();
+		OBJECT(0x1000, { 0, 0x100, "" });
+		regs.r[KUNWIND_RA] = CODE(1, 0x10);
+		walk = (struct kunwind_walk){ .ranges = ranges, .mem = mem, .regs = regs, .count = 3,
+					      .addresses = &address, .capacity = i < ARRAY_SIZE(needed) };
+		if (i < ARRAY_SIZE(needed))
+			walk.regs.valid &= ~KUNWIND_REG(needed[i]);
+		reason = kunwind_walk(&walk);
+		tap_ok(reason == (walk.capacity ? KUNWIND_REG_UNKNOWN : KUNWIND_BUFFER_FULL) &&
+		       !walk.count && !address && !walk.others, "no walk: %s",
+		       i == 0 ? "rsp is not known" : i == 1 ? "rip is not known" : "there is no room");
+	}
+}
+
 /* Equal addresses, other mappings: the cache distinguishes them by id. */
 static void test_id(void)
 {
@@ -645,5 +681,6 @@ int main(void)
 	test_room();
 	test_registers();
 	test_id();
+	test_no_walk();
 	return tap_done();
 }
