@@ -42,7 +42,6 @@ void kunwind_elf_biases_narrow(const struct kunwind_elf *elf, struct kunwind_elf
 	for (i = 0; i < biases->nr; i++)
 		for (j = 0; j < other.nr; j++)
 			if (biases->bias[i] == other.bias[j]) {
-				biases->bias[i] = biases->bias[both];
 				biases->bias[both++] = other.bias[j];
 				break;
 			}
