@@ -42,6 +42,29 @@ CODE(far, "8: sub $0x7f0, %rsp\n" ALIGN "push %rax\n nop\n pop %rsp\n add $0x7f0
 CODE(too_far, "8: sub $0x7f8, %rsp\n" ALIGN "push %rax\n nop\n pop %rsp\n add $0x7f8, %rsp\n ret\n" END);
 CODE(odd, "8: sub $12, %rsp\n" ALIGN "push %rax\n nop\n pop %rsp\n add $12, %rsp\n ret\n" END);
 
+/* A sum of distances, at the limits of what is kept. */
+static void test_sums(void)
+{
+	static const struct { s32 base; s64 change; s32 sum; } sums[] = {
+		{ 8, 16, 24 }, { 0, -8, -8 }, { UNKNOWN, 8, UNKNOWN }, { LOST, 8, LOST }, { SAME, 8, SAME },
+		{ VARIES, 8, VARIES },
+		{ 0, KUNWIND_FLOW_MOST - 1, KUNWIND_FLOW_MOST - 1 }, { 0, KUNWIND_FLOW_MOST, LOST },
+		{ 8, KUNWIND_FLOW_MOST - 8, LOST }, { 8, KUNWIND_FLOW_MOST - 9, KUNWIND_FLOW_MOST - 1 },
+		{ 0, 1 - KUNWIND_FLOW_MOST, 1 - KUNWIND_FLOW_MOST }, { 0, -KUNWIND_FLOW_MOST, LOST },
+		{ 0, 1LL << 40, LOST }, { 0, -(1LL << 40), LOST },
+		{ ALIGNED, 8, ALIGNED + 8 }, { ALIGNED + 8, -16, ALIGNED - 8 },
+		{ ALIGNED + 8, KUNWIND_FLOW_MOST - 9, ALIGNED + KUNWIND_FLOW_MOST - 1 },
+		{ ALIGNED + 8, KUNWIND_FLOW_MOST - 8, LOST },
+		{ ALIGNED, 1 - KUNWIND_FLOW_MOST, ALIGNED + 1 - KUNWIND_FLOW_MOST },
+		{ ALIGNED, -KUNWIND_FLOW_MOST, LOST },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(sums); i++)
+		tap_ok(moved(sums[i].base, sums[i].change) == sums[i].sum, "sum of the distances %d and %lld",
+		       sums[i].base, (long long)sums[i].change);
+}
+
 static void test_words(void)
 {
 	ROWS(kept,
@@ -278,6 +301,7 @@ static void test_plain(void)
 
 int main(void)
 {
+	test_sums();
 	test_words();
 	test_doubts();
 	test_registers();

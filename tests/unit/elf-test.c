@@ -250,6 +250,8 @@ static const struct {
 	{ "of no bytes", { { SHDR(1, S_SIZE), 8, 0 } }, KUNWIND_OK, 0x60, 0 },
 	{ "past the end", { { SHDR(1, S_SIZE), 8, FILE_SIZE } }, KUNWIND_OK, 0x60, 0 },
 	{ "at 2^64 - 16", { { SHDR(1, S_OFFSET), 8, -16ULL } }, KUNWIND_OK, 0x60, 0 },
+	{ "two of them: the first", { { SHDR(2, S_NAME), 4, 27 }, { SHDR(2, S_FLAGS), 8, 0 },
+	  { SHDR(2, S_OFFSET), 8, 0x700 } }, KUNWIND_OK, 0xb00, 0x40 },
 	{ "a name that only begins so", { { 0x1800 + 39, 1, 'X' } }, KUNWIND_OK, 0x60, 0 },
 	{ "a name past the strings", { { SHDR(1, S_NAME), 4, 0xfffffff0 } }, KUNWIND_OK, 0x60, 0 },
 	{ "a name cut off by the end of the strings", { { SHDR(3, S_SIZE), 8, 39 } }, KUNWIND_OK, 0x60, 0 },

@@ -182,6 +182,69 @@ static void test_missing(void)
 	WALK("signal frame: an unknown r10 with rule same_value", REG_UNKNOWN, stack[0]);
 }
 
+/* The expressions of one row have at most KUNWIND_ROW_MAX_EXPR bytes, 512. */
+static void test_longest(void)
+{
+	static char code[4096];
+	u32 more, i, where;
+	char *at;
+
+	for (more = 0; more < 2; more++) {
+		at = code + sprintf(code, "0f 80 02 77 18");	/* CFA = rsp + 24, 256 bytes */
+		for (i = 2; i < 256; i++)
+			at += sprintf(at, "96");
+		at += sprintf(at, "10 10 80 02 77 10");		/* return address at rsp + 16 */
+		for (i = 2; i < 256; i++)
+			at += sprintf(at, "96");
+		if (more)
+			sprintf(at, "16 06 01 30");		/* rbp = 0 */
+		scene();
+		object(&(struct function){ 0, 0x100, code }, 1, 0x1000);
+		regs.r[KUNWIND_RA] = CODE(1, 0x10);
+		where = kunwind_table_lookup(ranges->range[0].table, TEXT_LO).kind & KUNWIND_RULE_KIND;
+		tap_ok(where == (more ? KUNWIND_RULE_NONE : KUNWIND_RULE_FULL),
+		       "full rule: expressions of %u bytes have %s", 512 + more, more ? "no rule" : "a rule");
+		if (more)
+			WALK("full rule: the stack ends at a row with too long expressions", NO_RULE);
+		else
+			WALK("full rule: a step by the longest expressions", NO_OBJECT, CALLER + 2);
+	}
+	/* The CFA is not known, the return address is by an expression. */
+	scene();
+	OBJECT(0x1000, { 0, 0x100, "0f 02 61 96 10 10 02 77 00" });
+	regs.r[KUNWIND_RA] = CODE(1, 0x10);
+	WALK("no rule: a CFA from an unknown register, a return address by an expression", NO_RULE);
+}
+
+/*
+ * The CIE saves rbx; only the second FDE, far into the section, makes the build follow it.
+ * The sweep that is then repeated must not use what the first one kept of the CIE.
+ */
+static void test_again(void)
+{
+	struct kunwind_table *table = NULL;
+	static struct eh eh;
+	size_t cie;
+	u32 i;
+
+	cie = eh_cie(&eh, "zR", false);
+	eh_hex(&eh, "01 1b 0c 07 10 90 01 83 02");
+	eh_end(&eh);
+	for (i = 0; i < 40; i++)
+		eh_plain_fde(&eh, cie, TEXT_LO + 16 * i, 16, i < 30 ? "" : "0c 03 10");
+	if (!tap_ok(!eh_build(&eh, 0, &table), "a CIE that saves rbx: the table is built"))
+		return;
+	scene();
+	OBJECT(0x1000, { 0, 0x1000, "" });
+	kunwind_table_free((struct kunwind_table *)ranges->range[0].table);
+	ranges->range[0].table = table;
+	regs.r[KUNWIND_RA] = CODE(1, 0x10);
+	stack[0] = WORD(20);
+	stack[1] = CODE(1, 16 * 30 + 8);
+	WALK("a CIE that saves rbx: its value reaches a caller whose CFA needs it", NO_OBJECT, stack[1],
+	     CALLER + 21);
+}
+
 /* The full rule of a damaged table: numbers of registers that do not exist. */
 static void test_damaged(void)
 {
@@ -317,6 +380,8 @@ int main(void)
 	test_any_budget();
 	test_values();
 	test_missing();
+	test_longest();
+	test_again();
 	test_damaged();
 	test_far();
 	return tap_done();

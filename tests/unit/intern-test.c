@@ -240,7 +240,7 @@ static void test_code(void)
 	struct kunwind_section section = { .data = eh.data, .addr = EH_ADDR, .lo = TEXT_LO, .hi = TEXT_HI };
 	struct kunwind_build_parts *builder;
 	struct kunwind_table *table, *code;
-	struct kunwind_table_stats before, after;
+	struct kunwind_table_stats before, after, of_code;
 	size_t cie = eh_plain_cie(&eh, "0c 07 08 90 01");
 	bool in_code = false;
 	u32 part;
@@ -259,6 +259,7 @@ static void test_code(void)
 			abort();
 	tap_ok(!found_at(table, TEXT_LO + 0x200, &in_code), "rows from code: not there yet");
 	kunwind_table_stats(table, &before);
+	kunwind_table_stats(code, &of_code);
 	kunwind_table_add_code(table, code);
 	kunwind_table_stats(table, &after);
 	tap_ok(found_at(table, TEXT_LO, &in_code) == 16 && found_at(table, TEXT_LO + 0x300, &in_code) == 24 &&
@@ -266,7 +267,10 @@ static void test_code(void)
 	       !found_at(table, TEXT_LO + 0x100, &in_code),
 	       "rows from code: found where no part has a rule");
 	tap_ok(after.nr_rows > before.nr_rows && after.bytes > before.bytes &&
-	       after.nr_parts == before.nr_parts, "rows from code: counted with the table");
+	       after.nr_parts == before.nr_parts && after.nr_fdes == before.nr_fdes + 1 &&
+	       after.nr_rules == before.nr_rules + of_code.nr_rules &&
+	       after.bytes == before.bytes + of_code.bytes,
+	       "rows from code: counted with the table");
 	kunwind_build_parts_end(builder);
 	kunwind_table_free(table);
 }
