@@ -21,6 +21,7 @@ PARTS := $(foreach part,libkunwind tools,$(if $(wildcard $(part)/Makefile),$(par
 .PHONY: check-programs check-runtimes check-kernel-tests check-planted fuzz check-releases
 .PHONY: check-rt soak bench bench-names check-bench bench-accept style clean help check-kcsan
 .PHONY: check-fuzz-kernel check-long check-selftrace check-steps check-install try-modules dist
+.PHONY: check-packages
 
 all: modules lib tools
 
@@ -106,6 +107,10 @@ check-releases:
 check-install:
 	@scripts/check-install $(RELEASES)
 
+# RELEASES: bookworm, trixie, sid
+check-packages:
+	@scripts/check-packages $(RELEASES)
+
 check-rt:
 	@scripts/check-rt $(if $(RELEASE),--release $(RELEASE)) $(FILES)
 
@@ -189,6 +194,8 @@ help:
 	@echo 'check-install  install kunwind in clean root file systems of these releases, word by word as'
 	@echo '            README.md says, trace a program there in a VM, and remove kunwind (as root; some'
 	@echo '            30 min each); RELEASES=trixie: only there'
+	@echo 'check-packages  build the packages for these releases, twice, run lintian, and install and remove'
+	@echo '            them in clean root file systems (as root; some 20 min each); RELEASES=trixie: only there'
 	@echo "check-rt    run the VM tests on Debian's PREEMPT_RT kernel; RELEASE: on that of trixie or"
 	@echo '            sid; FILES: only these'
 	@echo 'check-corpus  compare every row of every ELF file below DIRS (/usr) with libdw;'
