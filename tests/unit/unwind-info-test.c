@@ -172,8 +172,99 @@ static void test_refusals(void)
 	kunwind_free(data);
 }
 
+/* What the search for gaps is charged: two allocations, each rounded to a power of two. */
+static void test_charge(void)
+{
+	static const struct { size_t size, power; } powers[] = {
+		{ 0, 1 }, { 1, 1 }, { 2, 2 }, { 3, 4 }, { 4, 4 }, { 5, 8 }, { 4096, 4096 }, { 4097, 8192 },
+	};
+	struct kunwind_code_gaps *gaps;
+	u32 i, bad = 0;
+	u8 *data;
+
+	for (i = 0; i < ARRAY_SIZE(powers); i++)
+		bad += kunwind_code_power(powers[i].size) != powers[i].power;
+	tap_ok(!bad, "an allocator gives the next power of two");
+	data = begin();
+	refused = 1;
+	/* a bit for each of 256 bytes, and a byte more: 33 bytes */
+	tap_ok(!kunwind_unwind_info_read_code(read_file, NULL, &elf, data, charge, NULL, NULL, &gaps) &&
+	       !gaps && charged == kunwind_code_power(sizeof(*gaps)) + 64,
+	       "the search for code is charged before it begins");
+	kunwind_free(data);
+}
+
+/* .eh_frame is read before .debug_frame, each from its place. */
+static void test_read(void)
+{
+	u8 data[64];
+	u32 i, bad = 0;
+
+	for (i = 0; i < sizeof(file); i++)
+		file[i] = i % 251;
+	elf = (struct kunwind_elf){
+		.eh_offset = 0x21, .eh_size = 30, .debug_offset = 0x153, .debug_size = 20,
+	};
+	memset(data, 0xee, sizeof(data));
+	tap_ok(!kunwind_unwind_info_read(read_file, NULL, &elf, data), "both sections are read");
+	for (i = 0; i < sizeof(data); i++)
+		bad += data[i] != (i < 30 ? file[0x21 + i] : i < 50 ? file[0x153 + i - 30] : 0xee);
+	tap_ok(!bad, "both sections are where they are looked for, and nothing after them is written");
+	elf.debug_offset = sizeof(file);
+	tap_ok(kunwind_unwind_info_read(read_file, NULL, &elf, data) == KUNWIND_E_IO,
+	       ".debug_frame cannot be read: a failure");
+	elf.debug_size = 0;
+	tap_ok(!kunwind_unwind_info_read(read_file, NULL, &elf, data), ".eh_frame alone is read");
+	elf.eh_offset = sizeof(file);
+	tap_ok(kunwind_unwind_info_read(read_file, NULL, &elf, data) == KUNWIND_E_IO,
+	       ".eh_frame cannot be read: a failure");
+	elf.eh_size = 0;
+	tap_ok(!kunwind_unwind_info_read(read_file, NULL, &elf, data), "no section: nothing is read");
+}
+
+/* A table of the rows from code alone, which is added to a table that is in use. */
+static void test_code_table(void)
+{
+	struct kunwind_code_gaps *gaps;
+	struct kunwind_table *table = NULL;
+	struct kunwind_rule rule, covered;
+	enum kunwind_build_error err;
+	u8 *data;
+	u32 i;
+
+	for (i = 0; i < 3; i++) {
+		data = begin();
+		if (kunwind_unwind_info_read_code(read_file, NULL, &elf, data, NULL, NULL, NULL, &gaps) ||
+		    !gaps)
+			abort();
+		kunwind_free(data);
+		refused = i == 1;
+		err = kunwind_unwind_info_code_table(&elf, gaps, charge, i == 2 ? stop : NULL, NULL, &table);
+		if (i) {
+			tap_ok(err == (i == 1 ? KUNWIND_E_LIMIT : KUNWIND_E_ABORTED) && !table,
+			       i == 1 ? "a table of rows from code that is not paid for: the limit" :
+					"abort() ends a table of rows from code");
+			continue;
+		}
+		if (!tap_ok(!err && table && calls == 1 && charged > 2 * 64,
+			    "a table of rows from code is charged once"))
+			continue;
+		rule = kunwind_table_lookup(table, CODE_AT + COVERED + 1);
+		covered = kunwind_table_lookup(table, CODE_AT + 1);
+		tap_ok((rule.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_CFA && rule.off == 16 &&
+		       rule.reg == (KUNWIND_RSP | KUNWIND_RULE_CODE) &&
+		       (covered.kind & KUNWIND_RULE_KIND) == KUNWIND_RULE_NONE && !kunwind_table_keep(table),
+		       "a table of rows from code has rules for that code only");
+		kunwind_table_free(table);
+		table = NULL;
+	}
+}
+
 int main(void)
 {
+	test_charge();
+	test_read();
+	test_code_table();
 	test_rows();
 	test_order();
 	test_refusals();
