@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * nocfi-nowhere-test.c - frames whose address has no code (nocfi-scene.h): after a call through
- * a null pointer, of a missing function, or of data
+ * a null pointer, of a missing function, or of data; and frames whose stack cannot be read
  */
 #include "nocfi-scene.h"
 
@@ -39,7 +39,39 @@ static const struct nocfi_case cases[] = {
 	  .no_guess = true, .found = { 0 }, .reason = KUNWIND_NO_OBJECT },
 };
 
+/* One frame at @ip, with the stack pointer @sp: why the walk ends there. */
+static enum kunwind_reason ends(u64 ip, u64 sp)
+{
+	unsigned long addresses[MOST];
+	struct kunwind_walk walk;
+	u8 trust[MOST];
+
+	clear();
+	walk = walk_from(ip, 0, false, addresses, trust, MOST);
+	walk.regs.r[KUNWIND_RSP] = sp;
+	return kunwind_walk(&walk);
+}
+
+static void test_absent_stack(void)
+{
+	static const struct { const char *name; u64 ip; enum kunwind_reason reason; } frames[] = {
+		{ "of a file without a table", IN_F, KUNWIND_NO_TABLE },
+		{ "of a JIT", JIT + 0x180, KUNWIND_NO_OBJECT },
+		{ "in no code", NOWHERE, KUNWIND_NO_OBJECT },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(frames); i++) {
+		tap_ok(ends(frames[i].ip, STACK) == frames[i].reason, "a frame %s: nothing is found",
+		       frames[i].name);
+		tap_ok(ends(frames[i].ip, STACK - 8) == KUNWIND_UNREADABLE,
+		       "a frame %s: the stack is absent", frames[i].name);
+		tap_ok(ends(frames[i].ip, AT(WORDS) - 8) == frames[i].reason,
+		       "a frame %s: only the last word of the stack is there", frames[i].name);
+	}
+}
+
 int main(void)
 {
-	return nocfi_test(cases, ARRAY_SIZE(cases), NULL);
+	return nocfi_test(cases, ARRAY_SIZE(cases), test_absent_stack);
 }

@@ -116,6 +116,8 @@ static enum slow_how kunwind_walk_attr
 slow_nocfi(struct kunwind_walk *walk, bool exact, enum kunwind_reason reason,
 	   struct slow_step *slow)
 {
+	u64 word;
+
 	slow->reason = reason;
 	if (reason != KUNWIND_NO_OBJECT && reason != KUNWIND_NO_RULE && reason != KUNWIND_NO_TABLE)
 		return SLOW_END;
@@ -129,8 +131,12 @@ slow_nocfi(struct kunwind_walk *walk, bool exact, enum kunwind_reason reason,
 		if (walk->range && kunwind_jit_rule_step(walk, walk->range, &slow->how.method))
 			return SLOW_STEPPED;
 	}
-	reason = kunwind_nocfi_step(walk, exact, &slow->how);
-	return reason == KUNWIND_COMPLETE ? SLOW_STEPPED : SLOW_END;
+	if (kunwind_nocfi_step(walk, exact, &slow->how) == KUNWIND_COMPLETE)
+		return SLOW_STEPPED;
+	/* All methods look at the stack. */
+	if (!kunwind_read_word(&walk->mem, walk->regs.r[KUNWIND_RSP], &word))
+		slow->reason = KUNWIND_UNREADABLE;
+	return SLOW_END;
 }
 
 /*
