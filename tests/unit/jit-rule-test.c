@@ -115,6 +115,7 @@ static void scene(const char *frame, const char *leaves, u32 walks)
 /* sub $16 and push have come before; the end is far away, or directly at the frame. */
 #define FAR	"e9 6b 06 00 00 06 06 06 06 06 06 06 06 06 06 06"	/* jmp to LEAVES - 16 */
 #define NEAR	"90 90 90 90 90 90 90 90 90 48 83 c4 10 5b 90 c3"
+#define NOPS	"90 90 90 90 90 90 90 90 90 90 90 90 90 90 90 90 "
 #define RBP	"ff e0 90 90 90 90 90 90 90 90 90 90 90 90 90 90"	/* jmp *%rax */
 
 static void by_rsp(const char *frame, u32 walks)
@@ -388,6 +389,37 @@ static void test_ends(void)
 	tap_ok(rule_at(FRAME)->confirmed, "JIT rule: the same end does");
 }
 
+/*
+ * rbp may be the frame's own or not: below it is a word that follows a call of @called. The
+ * code ahead gives the return address.
+ */
+static u32 spent_with(u64 called, const char *code)
+{
+	struct found found;
+
+	scene(NEAR, NEAR, 0);
+	put_code(&(struct code){ JIT + 0x900, NULL, called });
+	put_code(&(struct code){ called, code, 0 });
+	bp = AT(9);
+	stack[2] = JIT + 0x905;
+	stack[4] = CALLER;
+	stack[6] = 0;
+	stack[9] = AT(20);
+	stack[10] = OTHER;
+	found = walk_with(NULL);
+	tap_ok(found.count >= 3 && found.addresses[2] == CALLER,
+	       "a word below rbp follows a call: code ahead");
+	return found.spent;
+}
+
+static void test_below(void)
+{
+	const u32 invalid = spent_with(JIT + 0xa0, "06"), nops = spent_with(JIT + 0xa0, NOPS NOPS NOPS);
+
+	printf("# %u units, %u\n", invalid, nops);
+	tap_ok(invalid == nops, "a word below rbp follows a call: the called function is not read");
+}
+
 int main(void)
 {
 	if (!nocfi_begin())
@@ -401,6 +433,7 @@ int main(void)
 	test_places();
 	test_spaces();
 	test_ends();
+	test_below();
 	nocfi_end();
 	return tap_done();
 }

@@ -368,13 +368,12 @@ static bool kunwind_walk_attr called_beside(struct kunwind_walk *walk,
 	return frame->ip - target > (u32)(word >> 8);
 }
 
-void kunwind_walk_attr kunwind_prove(struct kunwind_walk *walk,
-				     const struct kunwind_nocfi_frame *frame,
-				     struct kunwind_candidate *c)
+void kunwind_walk_attr kunwind_prove_call(struct kunwind_walk *walk,
+					  const struct kunwind_nocfi_frame *frame,
+					  struct kunwind_candidate *c)
 {
 	const struct kunwind_range *here = frame->range;
 	u64 target;
-	u32 i;
 
 	c->proof = KUNWIND_PROOF_NO_CALL;
 	c->target = 0;
@@ -393,6 +392,18 @@ void kunwind_walk_attr kunwind_prove(struct kunwind_walk *walk,
 		return;
 	c->proof = KUNWIND_PROOF_POSSIBLE;
 	c->target = target;
+}
+
+void kunwind_walk_attr kunwind_prove(struct kunwind_walk *walk,
+				     const struct kunwind_nocfi_frame *frame,
+				     struct kunwind_candidate *c)
+{
+	const struct kunwind_range *here = frame->range;
+	u64 target;
+	u32 i;
+
+	kunwind_prove_call(walk, frame, c);
+	target = c->target;
 	if (!target || !here)
 		return;
 	if (kunwind_range_is_jit(here) && (target < here->start || target >= here->end))

@@ -145,6 +145,13 @@ void kunwind_prove(struct kunwind_walk *walk, const struct kunwind_nocfi_frame *
 		   struct kunwind_candidate *c);
 
 /*
+ * The same without reading the function that the call before @c->ra leads to: c->proof is
+ * KUNWIND_PROOF_NO_CALL, _HANDLER or _POSSIBLE.
+ */
+void kunwind_prove_call(struct kunwind_walk *walk, const struct kunwind_nocfi_frame *frame,
+			struct kunwind_candidate *c);
+
+/*
  * The frame of a function whose stack gcc has realigned (@code->realigned) has a
  * word with the caller's rsp. Whether the word below that rsp is the function's
  * return address: it must follow a call, and equal the copy that the function has

@@ -153,9 +153,75 @@ static bool kunwind_walk_attr returns_by(struct kunwind_walk *walk,
 	return c->proof != KUNWIND_PROOF_NO_CALL || kunwind_proof_jumped(walk, frame, c);
 }
 
+enum scan_for {
+	SEARCH_PROVEN,	/* the nearest proven or outermost word, or else the first that follows a call */
+	SEARCH_NEAR,	/* the same, except that the first near word comes before others that follow a call */
+	SEARCH_ANY,	/* the first word that follows a call; called functions are not read */
+};
+
+/*
+ * Looks for a word between rsp and @end. The search stops at the trampoline of a
+ * signal frame, which is the result if no word before it follows a call. found->slot
+ * is @end only if all words were examined and none follows a call.
+ */
 static void kunwind_walk_attr scan(struct kunwind_walk *walk,
-				   const struct kunwind_nocfi_frame *frame, u64 end, bool near,
-				   struct kunwind_candidate *found);
+				   const struct kunwind_nocfi_frame *frame, u64 end,
+				   enum scan_for what, struct kunwind_candidate *found)
+{
+	struct kunwind_candidate c;
+	u64 words[KUNWIND_CHUNK], at;
+	u32 n, i;
+
+	found->proof = KUNWIND_PROOF_NO_CALL;
+	found->slot = 0;
+	for (at = frame->sp; at < end; at += 8 * n) {
+		n = min((end - at) / 8, (u64)KUNWIND_CHUNK);
+		/* The price of a range lookup for each word. */
+		if (!kunwind_pay(&walk->mem, 1 + n / 2))
+			return;
+		n = kunwind_read_words(&walk->mem, at, words, n);
+		if (!n)
+			return;
+		for (i = 0; i < n; i++) {
+			c.slot = at + 8 * i;
+			c.ra = kunwind_nocfi_return(walk, words[i], c.slot);
+			/* Most words are not addresses of code. */
+			if (!kunwind_ranges_live(walk->ranges, c.ra - 1))
+				continue;
+			if (what == SEARCH_ANY)
+				kunwind_prove_call(walk, frame, &c);
+			else
+				kunwind_prove(walk, frame, &c);
+			/* An earlier callee of the interpreter may have left it. */
+			if (c.proof == KUNWIND_PROOF_NO_CALL && kunwind_proof_jumped(walk, frame, &c))
+				c.proof = KUNWIND_PROOF_POSSIBLE;
+			if (c.proof == KUNWIND_PROOF_POSSIBLE && found->proof == KUNWIND_PROOF_NO_CALL &&
+			    what != SEARCH_ANY &&
+			    kunwind_returns_to_outermost(walk, c.ra, c.slot, c.target))
+				c.proof = KUNWIND_PROOF_OUTERMOST;
+			/* The signal frame of a handler that has returned says nothing. */
+			if (c.proof == KUNWIND_PROOF_HANDLER && !kunwind_proof_handles(walk, frame, &c))
+				c.proof = KUNWIND_PROOF_NO_CALL;
+			/* The interrupted frame is above a handler's return address. */
+			if (c.proof == KUNWIND_PROOF_HANDLER) {
+				if (found->proof == KUNWIND_PROOF_NO_CALL)
+					*found = c;
+				return;
+			}
+			if (c.proof >= KUNWIND_PROOF_PROVEN ||
+			    (c.proof != KUNWIND_PROOF_NO_CALL &&
+			     (found->proof == KUNWIND_PROOF_NO_CALL ||
+			      (what == SEARCH_NEAR && c.proof == KUNWIND_PROOF_NEAR &&
+			       found->proof != KUNWIND_PROOF_NEAR))))
+				*found = c;
+			if (c.proof >= KUNWIND_PROOF_PROVEN || !walk->mem.left ||
+			    (what == SEARCH_ANY && c.proof != KUNWIND_PROOF_NO_CALL))
+				return;
+		}
+	}
+	if (found->proof == KUNWIND_PROOF_NO_CALL)
+		found->slot = end;
+}
 
 /* Whether the nearest word below @slot that can be judged is proven. */
 static bool kunwind_walk_attr proven_below(struct kunwind_walk *walk,
@@ -163,7 +229,7 @@ static bool kunwind_walk_attr proven_below(struct kunwind_walk *walk,
 {
 	struct kunwind_candidate nearer;
 
-	scan(walk, frame, min(slot, frame->sp + 8 * MOST_WORDS), false, &nearer);
+	scan(walk, frame, min(slot, frame->sp + 8 * MOST_WORDS), SEARCH_PROVEN, &nearer);
 	return nearer.proof == KUNWIND_PROOF_PROVEN;
 }
 
@@ -319,67 +385,6 @@ static bool kunwind_walk_attr at_other_frame(struct kunwind_walk *walk,
 	return kunwind_code_ahead_by_frame(&walk->mem, frame->ip);
 }
 
-/*
- * The nearest proven or outermost word between rsp and @end. If there is none,
- * the first word that follows a call; with @near, the first near word instead,
- * if there is one. The search stops at the trampoline of a signal frame, which
- * is the result if no word before it follows a call. found->slot is @end only
- * if all words were examined and none follows a call.
- */
-static void kunwind_walk_attr scan(struct kunwind_walk *walk,
-				   const struct kunwind_nocfi_frame *frame, u64 end, bool near,
-				   struct kunwind_candidate *found)
-{
-	struct kunwind_candidate c;
-	u64 words[KUNWIND_CHUNK], at;
-	u32 n, i;
-
-	found->proof = KUNWIND_PROOF_NO_CALL;
-	found->slot = 0;
-	for (at = frame->sp; at < end; at += 8 * n) {
-		n = min((end - at) / 8, (u64)KUNWIND_CHUNK);
-		/* The price of a range lookup for each word. */
-		if (!kunwind_pay(&walk->mem, 1 + n / 2))
-			return;
-		n = kunwind_read_words(&walk->mem, at, words, n);
-		if (!n)
-			return;
-		for (i = 0; i < n; i++) {
-			c.slot = at + 8 * i;
-			c.ra = kunwind_nocfi_return(walk, words[i], c.slot);
-			/* Most words are not addresses of code. */
-			if (!kunwind_ranges_live(walk->ranges, c.ra - 1))
-				continue;
-			kunwind_prove(walk, frame, &c);
-			/* An earlier callee of the interpreter may have left it. */
-			if (c.proof == KUNWIND_PROOF_NO_CALL && kunwind_proof_jumped(walk, frame, &c))
-				c.proof = KUNWIND_PROOF_POSSIBLE;
-			if (c.proof == KUNWIND_PROOF_POSSIBLE && found->proof == KUNWIND_PROOF_NO_CALL &&
-			    kunwind_returns_to_outermost(walk, c.ra, c.slot, c.target))
-				c.proof = KUNWIND_PROOF_OUTERMOST;
-			/* The signal frame of a handler that has returned says nothing. */
-			if (c.proof == KUNWIND_PROOF_HANDLER && !kunwind_proof_handles(walk, frame, &c))
-				c.proof = KUNWIND_PROOF_NO_CALL;
-			/* The interrupted frame is above a handler's return address. */
-			if (c.proof == KUNWIND_PROOF_HANDLER) {
-				if (found->proof == KUNWIND_PROOF_NO_CALL)
-					*found = c;
-				return;
-			}
-			if (c.proof >= KUNWIND_PROOF_PROVEN ||
-			    (c.proof != KUNWIND_PROOF_NO_CALL &&
-			     (found->proof == KUNWIND_PROOF_NO_CALL ||
-			      (near && c.proof == KUNWIND_PROOF_NEAR &&
-			       found->proof != KUNWIND_PROOF_NEAR))))
-				*found = c;
-			if (c.proof >= KUNWIND_PROOF_PROVEN || !walk->mem.left)
-				return;
-		}
-	}
-	if (found->proof == KUNWIND_PROOF_NO_CALL)
-		found->slot = end;
-}
-
 /* Set walk->regs to the caller's. The caller's rsp is above the return address. */
 static void kunwind_walk_attr returned(struct kunwind_walk *walk, const struct kunwind_candidate *c,
 				       bool bp_known, u64 bp)
@@ -490,7 +495,7 @@ static bool kunwind_walk_attr by_jit_frame(struct kunwind_walk *walk, struct tri
 		return false;
 	t->fp.own_rbp = own;
 	if (t->fp.proof != KUNWIND_PROOF_PROVEN && !own) {
-		scan(walk, &t->frame, t->frame.bp, true, &t->word);
+		scan(walk, &t->frame, t->frame.bp, SEARCH_ANY, &t->word);
 		if ((t->word.proof != KUNWIND_PROOF_NO_CALL || t->word.slot != t->frame.bp) &&
 		    (t->exact || !kunwind_v8_frame(walk, &t->frame)))
 			return false;
@@ -524,7 +529,8 @@ static bool kunwind_walk_attr by_proven_rbp(struct kunwind_walk *walk, struct tr
 
 static bool kunwind_walk_attr by_proven_word(struct kunwind_walk *walk, struct trial *t)
 {
-	scan(walk, &t->frame, t->framed ? min(t->end, t->frame.bp) : t->end, t->framed, &t->word);
+	scan(walk, &t->frame, t->framed ? min(t->end, t->frame.bp) : t->end,
+	     t->framed ? SEARCH_NEAR : SEARCH_PROVEN, &t->word);
 	if (t->word.proof == KUNWIND_PROOF_PROVEN || t->word.proof == KUNWIND_PROOF_HANDLER)
 		returned_by_code(walk, &t->frame, &t->word);
 	else if (t->word.proof == KUNWIND_PROOF_OUTERMOST)
