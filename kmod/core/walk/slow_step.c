@@ -133,8 +133,8 @@ slow_nocfi(struct kunwind_walk *walk, bool exact, enum kunwind_reason reason,
 	}
 	if (kunwind_nocfi_step(walk, exact, &slow->how) == KUNWIND_COMPLETE)
 		return SLOW_STEPPED;
-	/* All methods look at the stack. */
-	if (!kunwind_read_word(&walk->mem, walk->regs.r[KUNWIND_RSP], &word))
+	/* All methods look at the stack. Nothing on it helps a called frame whose address has no code. */
+	if ((exact || walk->range) && !kunwind_read_word(&walk->mem, walk->regs.r[KUNWIND_RSP], &word))
 		slow->reason = KUNWIND_UNREADABLE;
 	return SLOW_END;
 }
