@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # timeout: 500
+# long: only
 #
 # t-flight.sh - kunwind record --flight: nothing is written until a trigger fires,
 # and then a whole trace of the last events

@@ -7,6 +7,7 @@
 # calls, context switches and samples, nearly all stacks are complete. The same for a program
 # that is stripped, for one that is position-independent, and for one that the C linker has linked.
 # timeout: 600
+# long: only
 
 # shellcheck source=tests/vm/oracle/session.sh
 . "$(dirname "$0")/../oracle/session.sh"

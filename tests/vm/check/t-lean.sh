@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # timeout: 900
+# long: only
 #
 # t-lean.sh - kunwind record: events with the ids of their stacks
 #

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # timeout: 900
-# long: more
+# long: only
 #
 # t-sampler.sh - the event kunwind_sample: what a CPU executes, and how long
 #

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # timeout: 900
-# long: more
+# long: only
 #
 # t-threads.sh - kunwind stack with the module: threads that sleep have the stacks that eu-stack
 # finds, and do not run for it; threads that run copy their stacks themselves; and what the call
