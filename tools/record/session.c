@@ -249,9 +249,9 @@ bool session_create(struct session *session, const char *to, const struct sessio
 	session_name(session->name, sizeof(session->name));
 	snprintf(url, sizeof(url), "%s%s", session_is_remote(to) ? "" : "file://", to);
 	if (!check(to, flight ? create_snapshot_session(session->name, to) :
-			       session_is_remote(to) ?
-				   lttng_create_session_live(session->name, url, LIVE_TIMER_US) :
-				   lttng_create_session(session->name, url)))
+		       session_is_remote(to) ?
+			   lttng_create_session_live(session->name, url, LIVE_TIMER_US) :
+			   lttng_create_session(session->name, url)))
 		return false;
 	session->created = true;
 	if (!buffers)
@@ -511,8 +511,8 @@ bool session_destroy(struct session *session)
 		/* else session_stop() has said why */
 		if (!session->failed)
 			ok = check(err == -LTTNG_ERR_ROTATION_FAIL_CONSUMER ||
-					   err == -LTTNG_ERR_CLOSE_TRACE_CHUNK_FAIL_CONSUMER ?
-					   "the trace may end early" : "destroy", err);
+				   err == -LTTNG_ERR_CLOSE_TRACE_CHUNK_FAIL_CONSUMER ?
+				   "the trace may end early" : "destroy", err);
 	}
 	free(session->syscalls);
 	free(session->tracepoints);
