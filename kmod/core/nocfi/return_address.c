@@ -145,6 +145,14 @@ static u64 kunwind_walk_attr follow_jumps(struct kunwind_walk *walk, u64 target)
 	return 0;
 }
 
+/* Where the direct call that ends at @ra leads. @word: the eight bytes before @ra. */
+static u64 kunwind_walk_attr direct_target(const struct kunwind_walk *walk, u64 ra, u64 word)
+{
+	const u64 target = ra + (s64)(s32)(word >> 32);
+
+	return walk->i386 ? (u32)target : target;
+}
+
 bool kunwind_walk_attr kunwind_proof_call(struct kunwind_walk *walk, u64 ra, u64 *target)
 {
 	u64 word, pointer;
@@ -155,9 +163,7 @@ bool kunwind_walk_attr kunwind_proof_call(struct kunwind_walk *walk, u64 ra, u64
 		return false;
 	/* A breakpoint may hide e8. In either case, the target must be code. */
 	if (kunwind_ends_direct_call(word) || kunwind_byte(word, 3) == BREAKPOINT) {
-		pointer = ra + (s64)(s32)(word >> 32);
-		if (walk->i386)
-			pointer = (u32)pointer;
+		pointer = direct_target(walk, ra, word);
 		if (kunwind_ranges_live(walk->ranges, pointer)) {
 			*target = follow_jumps(walk, pointer);
 			return true;
@@ -176,12 +182,10 @@ bool kunwind_walk_attr kunwind_proof_call(struct kunwind_walk *walk, u64 ra, u64
 
 bool kunwind_walk_attr kunwind_proof_calls_nothing(struct kunwind_walk *walk, u64 ra, u64 ip)
 {
-	u64 word, target;
+	u64 word;
 
-	if (!kunwind_ranges_live(walk->ranges, ra - 1) || !kunwind_read_word(&walk->mem, ra - 8, &word))
-		return false;
-	target = ra + (s64)(s32)(word >> 32);
-	return kunwind_ends_direct_call(word) && (walk->i386 ? (u32)target : target) == ip;
+	return kunwind_ranges_live(walk->ranges, ra - 1) && kunwind_read_word(&walk->mem, ra - 8, &word) &&
+	       kunwind_ends_direct_call(word) && direct_target(walk, ra, word) == ip;
 }
 
 bool kunwind_walk_attr kunwind_proof_no_call(struct kunwind_walk *walk, u64 ra)
