@@ -172,8 +172,8 @@ def together():
     kernel = ctf.Trace(host=os.uname().nodename, seconds=seconds)
     notes = run("readelf", "-n", stacks.PROGRAM).stdout
     at = int(events[0].fields["at"])
-    first = [address for address in events[0].stack if address ^ at < 1 << 20]
     bias = at - int(next(line.split()[0] for line in run("nm", stacks.PROGRAM).stdout.splitlines() if line.endswith(" t emit")), 16)
+    first = [address for address in events[0].stack if bias <= address < bias + 0x100000]
     thread = (events[0].pid, events[0].pid, "ust-program")
     kernel.add(events[0].time - seconds * 10**9 - 10, "kunwind_map", thread, (), ctf.MAP,
                [thread[0], thread[0], bias, bias + 0x100000, 0, bias, 1,
