@@ -256,10 +256,9 @@ struct kunwind_object *kunwind_build_queue_next(struct kunwind_build_queue *queu
 	if (request) {
 		object = request->object;
 		object->queued = false;
-		list_for_each_entry(request, &object->requests, of_object) {
+		/* A queue with requests has a busy worker, which frees it if this one was its last. */
+		list_for_each_entry(request, &object->requests, of_object)
 			list_del(&request->in_queue);
-			queue_check(request->queue);
-		}
 	}
 	spin_unlock(&queues_lock);
 	return object;
