@@ -456,7 +456,6 @@ static bool write_rows(struct code *c, const struct code_piece *p)
 		write_piece(c, p);
 		if (!c->writer.full)
 			return true;
-		c->writer.fde = 0;
 	} while (more_room(c));
 	c->writer.size = before.size;
 	c->writer.full = false;
