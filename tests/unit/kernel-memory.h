@@ -67,7 +67,8 @@ static inline bool charge_memcg(size_t size, gfp_t gfp)
 }
 
 #define MOST_KV				8192
-static const void *of_kvmalloc[MOST_KV];
+/* Not as pointers, which would hide leaks from the address sanitizer. */
+static uintptr_t of_kvmalloc[MOST_KV];
 static unsigned int nr_of_kvmalloc;
 
 static inline bool forget_kvmalloc(const void *p)
@@ -75,7 +76,7 @@ static inline bool forget_kvmalloc(const void *p)
 	unsigned int i;
 
 	for (i = nr_of_kvmalloc; i--;)
-		if (of_kvmalloc[i] == p) {
+		if (of_kvmalloc[i] == ~(uintptr_t)p) {
 			of_kvmalloc[i] = of_kvmalloc[--nr_of_kvmalloc];
 			return true;
 		}
@@ -116,7 +117,7 @@ static inline void *kernel_alloc(size_t size, gfp_t gfp, int node, bool kv, bool
 	if (kv && nr_of_kvmalloc == MOST_KV)
 		wrong("MOST_KV");
 	if (kv)
-		of_kvmalloc[nr_of_kvmalloc++] = p;
+		of_kvmalloc[nr_of_kvmalloc++] = ~(uintptr_t)p;
 	return p;
 }
 

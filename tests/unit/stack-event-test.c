@@ -487,7 +487,7 @@ static void test_no_memory(void)
 {
 	int i;
 
-	for (i = 1; i <= 2; i++) {	/* room for stacks, ids */
+	for (i = 1; i <= 3; i++) {	/* room for stacks, ids, notes */
 		fails = i;
 		tap_ok(kunwind_emitter_begin() == -ENOMEM && !fails,
 		       "allocation %d for a CPU fails: the event cannot be switched on", i);
