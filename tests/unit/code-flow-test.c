@@ -113,6 +113,7 @@ CODE(far, "push %rbx\n .rept 24000\n mov %rax, %rax\n .endr\n pop %rbx\n"
 CODE(dense, "8: .rept 30000\n push %rbx\n pop %rbx\n .endr\n ret\n call 8b");
 CODE(half_dense, "8: push %rbx\n pop %rbx\n ret\n .balign 16, 0x90\n call 8b\n call 9f\n ret\n"
 		 ".balign 16, 0x90\n 9: .rept 50000\n push %rbx\n pop %rbx\n .endr\n ret");
+CODE(grown, ".rept 20000\n push %rbx\n mov %rax, %rax\n pop %rbx\n .endr\n ret");
 CODE(two_functions, "mov %edi, %eax\n call 1f\n ret\n .balign 8, 0x90\n 1: ret");
 
 static void test_size(void)
@@ -120,6 +121,7 @@ static void test_size(void)
 	struct kunwind_table_stats stats;
 	enum kunwind_build_error err;
 	struct kunwind_table *table;
+	u32 at, wrong;
 	u8 *data;
 	u64 len;
 
@@ -132,6 +134,12 @@ static void test_size(void)
 	tap_ok(!err && len < 1000, "the bytes of a piece without room are not returned");
 	kunwind_free(data);
 	free(gaps.code);
+	/* 120 KB of rows, for which the first room is doubled */
+	table = table_of(grown, grown_end - grown, &err);
+	for (at = wrong = 0; table && at < (u32)(grown_end - grown); at++)
+		wrong += kunwind_table_lookup(table, AT + at).off != (at % 5 ? 16 : 8);
+	tap_ok(table && !wrong, "rows for which more room is made: %u bytes have wrong ones", wrong);
+	kunwind_table_free(table);
 	table = table_of(two_functions, two_functions_end - two_functions, &err);
 	if (!tap_ok(table, "two functions: a table"))
 		return;

@@ -136,6 +136,7 @@ static const struct switch_case cases[] = {
 	{ "and -16", "488d6424f8 4883e4f0 488b6c2410 488b642418 c3", "58", "7500", 0 },
 	{ "no switch: a call that does not return", "ffd7 ffd7 c3", NULL, NULL, 0 },
 	{ "no switch: add", "ffd7 4883c408 c3", NULL, NULL, 0 },
+	{ "no switch: lea", "ffd7 488d642408 c3", NULL, NULL, 0 },
 	{ "a branch", "ffd7 7402 488b6038 c3", NULL, NULL, 0 },
 	{ "a jump", "ffd7 488b6038 ffe7", NULL, NULL, 0 },
 	{ "a register that the call may have changed", "ffd7 488b6038 c3", NULL, NULL, 0 },

@@ -191,10 +191,59 @@ static void test_reads(void)
 	free(out);
 }
 
+/* A section of 8 bytes a function, whose descriptions lie @apart bytes from each other, in turn. */
+struct wide {
+	u8 data[0x20000];
+	struct kunwind_elf elf;
+	u64 bytes;		/* read */
+};
+
+static int wide_read(void *data, u64 off, void *buf, size_t len)
+{
+	struct wide *wide = data;
+
+	wide->bytes += len;
+	memcpy(buf, wide->data + off, len);
+	return 0;
+}
+
+static enum kunwind_build_error measure_wide(struct wide *wide, u32 nr, u32 apart)
+{
+	const u64 table = 72, funcs = 8 * (u64)(nr + 1);
+	u64 words[9] = { 0x08010000ULL << 32 | magics[3], nr, 0, TEXT }, size;
+	u32 i;
+
+	memset(wide, 0, sizeof(*wide));
+	for (i = 4; i < ARRAY_SIZE(words); i++)
+		words[i] = table;
+	memcpy(wide->data, words, sizeof(words));
+	for (i = 0; i < nr; i++)
+		memcpy(wide->data + table + 8 * i + 4, &(u32){ (u32)funcs + (i & 1) * apart }, 4);
+	wide->elf = (struct kunwind_elf){
+		.go_size = table + funcs + apart + 64, .text_lo = TEXT, .text_hi = TEXT + STEP, .entry = 1,
+	};
+	return kunwind_go_measure(wide_read, wide, &wide->elf, &size);
+}
+
+/* A small section must not make the reader read for long. */
+static void test_work(void)
+{
+	static struct wide wide;
+	enum kunwind_build_error err = measure_wide(&wide, 4000, 0);
+
+	tap_ok(!err, "work: functions that share a description: %d", err);
+	err = measure_wide(&wide, 4000, 4096);
+	tap_ok(err == KUNWIND_E_LIMIT && wide.bytes <= 32 * wide.elf.go_size + (1 << 20),
+	       "work: a section of %u KB from which %u KB would be read again and again is refused: %d",
+	       (unsigned int)(wide.elf.go_size >> 10), (unsigned int)(wide.bytes >> 10), err);
+}
+
 static void put(struct file *f, u64 at, u64 val, int size)
 {
 	memcpy(f->data + at, &val, size);
 }
+
+#define OTHER_NAMES "\0.text\0.debug_frame\0.shstrtab\0.note.go.buildid"
 
 /*
  * Makes an ELF file of it: one segment, and sections. @name: of the Go table's section.
@@ -202,7 +251,7 @@ static void put(struct file *f, u64 at, u64 val, int size)
  */
 static void make_elf(struct file *f, const char *name, bool note)
 {
-	static const char strings[] = "\0.text\0.debug_frame\0.shstrtab\0.note.go.buildid";
+	static const char strings[] = OTHER_NAMES;
 	const u64 headers = RELA + 0x200, names = RELA + 0x100;
 	struct { u32 name, type; u64 flags, addr, offset, size; } sections[] = {
 		{ note ? 30 : 0, note ? 7 : 0, 0, 0, TABLE, 16 },
@@ -257,6 +306,17 @@ static void test_elf(void)
 		       "%s: the rows are written", sections[i]);
 		free(data);
 	}
+	/* Position-independent programs of Go have both sections. */
+	make(&f, magics[2], program, NR_FUNCTIONS, TEXT);
+	make_elf(&f, ".data.rel.ro.gopclntab", true);
+	put(&f, RELA + 0x200 + 2 * 64, sizeof(OTHER_NAMES) + strlen(".data.rel.ro.gopclntab") + 1, 4);
+	put(&f, RELA + 0x200 + 2 * 64 + 8, 2, 8);
+	strcpy((char *)f.data + RELA + 0x100 + sizeof(OTHER_NAMES) + strlen(".data.rel.ro.gopclntab") + 1,
+	       ".data.rel.ro");
+	put(&f, RELA + 0x200 + 4 * 64 + 32, 0x100, 8);
+	tap_ok(!kunwind_unwind_info_find(file_read, &f, SIZE, &elf) && elf.go &&
+	       elf.go_size == f.elf.go_size && !elf.go_inside,
+	       "the table after .data.rel.ro: found by its own section");
 	make(&f, magics[2], program, NR_FUNCTIONS, TEXT);
 	make_elf(&f, ".gopclntab", false);
 	f.data[TABLE] = 0;
@@ -313,6 +373,7 @@ int main(void)
 	test_text();
 	test_refused();
 	test_reads();
+	test_work();
 	test_elf();
 	test_damage();
 	return tap_done();

@@ -242,6 +242,8 @@ static void test_frame(const struct frame_case *c)
 	}
 	good = !err && reason == c->reason && walk.count == 1U + (c->caller >= 0) &&
 	       (c->caller < 0 || addresses[1] == CALLER + (u32)c->caller);
+	/* where the task may have to read a page (fault_in.c) */
+	good &= reason != KUNWIND_UNREADABLE || walk.unread[0] == STACK + 4 * c->sp;
 	if (!tap_ok(good, "frame: %s", c->name))
 		printf("# %s %s, %u addresses, the last %#lx\n", kunwind_build_error_name(err),
 		       kunwind_reason_name(reason), walk.count,
@@ -355,7 +357,8 @@ static void test_code(void)
 	static const struct {
 		const char *name, *code, *caller;
 		bool found, breakpoint;		/* at the third byte of @code */
-		enum { ANY, SAME, LOST, READ } ebp;	/* the caller's; READ: word 1 */
+		/* the caller's; READ: word 1; TOP: any, and the stack is at the end of 4 GB */
+		enum { ANY, SAME, LOST, READ, TOP } ebp;
 	} cases[] = {
 		{ "ebp is not changed", "90 90 5f 5e 5b c3", "e8 7b ff ff ff", true, false, SAME },
 		{ "ebp gets another value", "90 90 89 c5 5f 5e 5b c3", "e8 7b ff ff ff", true, false, LOST },
@@ -387,6 +390,8 @@ static void test_code(void)
 		  "90 90 ff d0 5f 5e 5b c3", "e8 7b ff ff ff", false, false, ANY },
 		{ "after a call, leave gives the return address",
 		  "90 90 ff d0 c9 c3", "e8 7b ff ff ff", true, false, ANY },
+		{ "a return address above which esp would be 0",
+		  "90 90 ff d0 c9 c3", "e8 7b ff ff ff", false, false, TOP },
 		{ "after a call, lea from ebp gives the return address",
 		  "90 90 ff d0 8d 65 f8 5b 5e 5d c3", "e8 7b ff ff ff", true, false, ANY },
 	};
@@ -407,15 +412,16 @@ static void test_code(void)
 		.start = CODE, .end = CODE + sizeof(text), .bias = CODE - TEXT_LO, .table = table,
 	};
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		u32 stack[WORDS] = { [1] = STACK + 20, [2] = STACK + 40, [3] = CODE + 0x85 };
+		const u64 at = cases[i].ebp == TOP ? (1ULL << 32) - 16 : STACK;
+		u32 stack[WORDS] = { [1] = (u32)at + 20, [2] = (u32)at + 40, [3] = CODE + 0x85 };
 		enum kunwind_reason reason;
 		unsigned long addresses[4];
 		u8 trust[4] = { 0 };
 		struct kunwind_walk walk = {
 			.ranges = ranges, .i386 = true, .addresses = addresses, .trust = trust,
 			.capacity = ARRAY_SIZE(addresses),
-			.mem = { .lo = STACK, .hi = STACK + sizeof(stack),
-				 .delta = (u64)(uintptr_t)stack - STACK, .code_lo = CODE,
+			.mem = { .lo = at, .hi = at + sizeof(stack),
+				 .delta = (u64)(uintptr_t)stack - at, .code_lo = CODE,
 				 .code_hi = CODE + sizeof(text),
 				 .code_delta = (u64)(uintptr_t)text - CODE,
 				 .original = 0x5f, .original_id = ranges->id,
@@ -430,18 +436,18 @@ static void test_code(void)
 		bytes.size = 0;
 		eh_hex(&bytes, cases[i].caller);
 		memcpy(text + 0x80, bytes.data, bytes.size);
-		walk.regs.r[KUNWIND_RSP] = STACK;
-		walk.regs.r[KUNWIND_RBP] = STACK + 8;
+		walk.regs.r[KUNWIND_RSP] = at;
+		walk.regs.r[KUNWIND_RBP] = at + 8;
 		walk.regs.r[KUNWIND_RA] = CODE + 0x42;
 		walk.regs.valid = KUNWIND_ALL_REGS;
 		reason = table ? kunwind_walk_i386(&walk) : KUNWIND_CORRUPT;
 		tap_ok(reason == KUNWIND_NO_RULE && walk.count == 1U + cases[i].found &&
 		       (!cases[i].found || (addresses[1] == CODE + 0x85 &&
 					    trust[1] == KUNWIND_TRUST_CODE)), "no CFI: %s", cases[i].name);
-		if (cases[i].ebp)
+		if (cases[i].ebp && cases[i].ebp != TOP)
 			tap_ok(!(walk.regs.valid & KUNWIND_REG(KUNWIND_RBP)) == (cases[i].ebp == LOST) &&
 			       (cases[i].ebp == LOST || walk.regs.r[KUNWIND_RBP] ==
-				(cases[i].ebp == READ ? stack[1] : STACK + 8)),
+				(cases[i].ebp == READ ? stack[1] : at + 8)),
 			       "caller's ebp: %s", cases[i].name);
 	}
 	kunwind_table_free(table);

@@ -118,6 +118,25 @@ static void test_rows(u32 nr, u32 distance, u32 nr_rules)
 	free(rows);
 }
 
+/* More than 65,536 blocks: the directory names groups of them. */
+static void test_many(void)
+{
+	const u32 nr = 5 << 19;
+	struct row *rows = calloc(nr, sizeof(*rows));
+	struct kunwind_table *table;
+	u32 i, wrong = 0;
+
+	for (i = 0; i < nr; i++)
+		rows[i] = (struct row){ 7 * i, { .kind = KUNWIND_RULE_CFA, .reg = 7, .off = 8 + i % 97 } };
+	table = pack(rows, nr, 7 * (u64)nr);
+	for (i = 0; table && i < nr; i++)
+		wrong += !lookup_is(table, rows[i].addr, rows[i].rule);
+	tap_ok(table && table->nr_blocks > 0x10000 && !wrong, "rows: all of %u have their rules, %u have not",
+	       nr, wrong);
+	kunwind_table_free(table);
+	free(rows);
+}
+
 /* A frequent rule takes one byte in each of its rows. The rows of rare rules are in a list, too. */
 static void test_frequent(void)
 {
@@ -267,6 +286,7 @@ int main(void)
 		for (j = 0; j < ARRAY_SIZE(distances); j++)
 			for (k = 0; k < ARRAY_SIZE(rules); k++)
 				test_rows(counts[i], distances[j], rules[k]);
+	test_many();
 	test_frequent();
 	test_span();
 	test_full_rules();
