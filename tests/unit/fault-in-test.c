@@ -34,6 +34,15 @@ static void test_pages(void)
 	returns();
 	tap_ok(faults == PAGES + 1 && present[30],
 	       "stack pages: the page where a register was saved is faulted in");
+	begin();
+	for (i = 0; i < PAGES; i++)
+		present[i] = true;
+	for (i = 0; i < 6; i++, jiffies++) {
+		kunwind_fault_in(STACK, STACK + (30 + i) * PAGE_SIZE);
+		heard();
+		returns();
+	}
+	tap_ok(faults == 6, "stack pages: that page helps, so the next request is accepted a jiffy later");
 }
 
 static void grows(void) { area.vm_start -= PAGE_SIZE; }

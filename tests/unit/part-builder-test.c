@@ -101,8 +101,7 @@ void kunwind_estimate_uncharge(struct kunwind_object *of, size_t charged, size_t
 }
 enum kunwind_reason kunwind_object_reason(const struct kunwind_object *of)
 {
-	(void)of;
-	return KUNWIND_NO_TABLE;
+	return of->build_error ? KUNWIND_NO_TABLE : KUNWIND_COMPLETE;
 }
 bool kunwind_object_has_users(struct kunwind_object *of)
 {

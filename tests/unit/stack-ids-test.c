@@ -599,6 +599,38 @@ static void test_restart_of_event(void)
 	tap_ok(!kunwind_stack_ids_alloc(0), "no memory: there is no table");
 }
 
+static struct kunwind_stack asked;
+static u32 asked_slot;
+static bool answer;
+static void asks(void) { answer = kunwind_stack_ids_defined(ids, asked_slot, asked.id); }
+
+/* Whether an event may name a stack by an id that an earlier event has defined. */
+static void test_defined(void)
+{
+	begin();
+	asked = stack_of(1, 20);
+	asked_slot = kunwind_stack_ids_define(ids, &asked);
+	asks();
+	tap_ok(answer && !kunwind_stack_ids_defined(ids, asked_slot, asked.id + 1) &&
+	       !kunwind_stack_ids_defined(ids, KUNWIND_NO_SLOT, asked.id),
+	       "an id is defined in its slot only");
+	answer = true;
+	in_hash = asks;
+	emit_of(2, 20);
+	tap_ok(!answer, "while the table is being changed, no id counts as defined");
+	jiffies += HZ;
+	asks();
+	tap_ok(!answer, "after a second, the id is no longer defined");
+	begin();
+	collide = true;
+	asked = stack_of(1, 20);
+	asked_slot = kunwind_stack_ids_define(ids, &asked);
+	emit_of(2, 20);
+	emit_of(3, 20);
+	asks();
+	tap_ok(!answer, "once another stack has its slot, the id is no longer defined");
+}
+
 int main(void)
 {
 	test_equal();
@@ -613,6 +645,7 @@ int main(void)
 	test_readers();
 	test_interrupt();
 	test_restart_of_event();
+	test_defined();
 	kunwind_stack_ids_free(ids);
 	forget(&reader);
 	return tap_done();
