@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "dump.h"
+#include "report_names.h"
 
 enum {
 	THREADS = 3, MODULES = 4, MEMORY = 5, EXCEPTION = 6, SYSTEM = 7, MEMORY_64 = 9, MISC = 15,
@@ -250,7 +251,7 @@ static bool read_exception(struct minidump *minidump)
 	dump->crash.code = (int32_t)dump_u32(bytes + 12);
 	dump->crash.has_code = true;
 	dump->crash.address = dump_u64(bytes + 24);
-	dump->crash.has_address = dump->crash.code > 0 && dump->crash.code < 0x80;
+	dump->crash.has_address = kunwind_signal_has_address(dump->crash.signal, dump->crash.code);
 	return true;
 }
 
