@@ -179,6 +179,40 @@ def check_text(core):
               few and few["threads"][0]["frame_count"] == 2 and few["threads"][0]["reason"] == "buffer_full", few)
 
 
+def made_report(where, *threads):
+    """A report of threads: (tid, addresses of frames, reason)."""
+    lines = [{"pid": 7, "command": "made", "crash_info": {"signal": 0}}]
+    for tid, addresses, reason in threads:
+        lines.append({"thread_id": tid, "thread_name": "t"})
+        lines += [{"frame": i, "offset": hex(address), "address": hex(address), "trust": "cfi"}
+                  for i, address in enumerate(addresses)]
+        lines.append({"reason": reason, "why": None})
+    path = os.path.join(where, "made")
+    with open(path, "w") as f:
+        for line in [*lines, {"status": "OK"}]:
+            f.write(json.dumps(line) + "\n")
+    return path
+
+
+def check_groups(where):
+    """Which threads the text joins, and which frames it leaves out."""
+    three = [0x1000, 0x2000, 0x3000]
+    made = made_report(where, (1, three, "complete"), (2, three, "no_rule"), (3, three, "complete"), (4, three[:2], "complete"),
+                       (5, [*three[:2], 0x3001], "complete"), (6, three, "no_rule"))
+    heads = [line for line in kunwind(made, text=True).stdout.splitlines() if line.startswith("Thread ")]
+    tap.same("text: threads with the same frames and the same reason are one", heads,
+             ["Thread 1 (t); Thread 3 (t):", "Thread 2 (t); Thread 6 (t):", "Thread 4 (t):", "Thread 5 (t):"])
+    for nr, left in ((250, 0), (251, 1), (300, 50)):
+        made = made_report(where, (1, range(0x1000, 0x1000 + nr), "complete"))
+        text = kunwind(made, text=True).stdout
+        numbers = [int(number) for number in re.findall(r"^  #(\d+)", text, re.M)]
+        tap.check("text: %d frames, of which %d are left out" % (nr, left),
+                  numbers == [*range(200), *range(200 + left, nr)] and ("%d frames are left out" % left in text) == bool(left) and
+                  [int(a, 16) for a in re.findall(r"^  #\d+ +0x(\w+)", text, re.M)] == [0x1000 + n for n in numbers], text)
+        everything = kunwind("--all", made, text=True).stdout
+        tap.same("--all: %d frames" % nr, len(re.findall(r"^  #", everything, re.M)), nr)
+
+
 def main():
     where = os.path.abspath(sys.argv[1])
     shutil.rmtree(where, ignore_errors=True)
@@ -194,6 +228,7 @@ def main():
         check_truncated(core, report, where)
         check_gcore(program, where)
         check_sysroot(core, report, where, program)
+    check_groups(where)
     for name, what in (("/dev/null", "an empty file"), ("/bin/true", "a program"), (where, "a directory"),
                        (os.path.join(where, "none"), "a file that is not there")):
         done = kunwind(name)

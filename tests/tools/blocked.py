@@ -76,6 +76,11 @@ def test_hang(scene):
          ["Deadlock: first 100 waits for second 101 waits for first 100"])
     check("text: the stack", "waits in  opener < main < _start\n" in text, text)
     same("--tid: only this thread", list(scene.threads("--tid", "102")), [102])
+    for option in (("--tid", "102"), ("--event", "read")):
+        text = scene.text(*option)
+        text = text.partition("\nThreads")[0] + text.partition("Still waiting")[2]
+        check("text, %s: neither deadlocks nor waits of other threads" % option[0], "third 102" in text and
+              "first" not in text and "second" not in text, text)
     same("--comm: only threads of this name", list(scene.threads("--comm", "sec*")), [101])
     same("--event: only this cause", list(scene.threads("--event", "read")), [102])
     report = run("report", scene.directory).stdout
@@ -156,6 +161,23 @@ def test_many(scene):
     check("text: the state, if it does not sleep", "pool 2502 of 100: stopped, in futex 0x7000" in scene.text())
 
 
+def test_order(scene):
+    """Waits that do not end come first, then those for a lock whose holder is known; each holder has its line."""
+    for number in range(3):
+        scene.blocked(2000 + number, (100, 110 + number, "ends"), READ, [3])
+    scene.blocked(2100, (100, 120, "pool"), PAUSE)
+    scene.blocked(2101, (100, 121, "pool"), PAUSE)
+    scene.blocked(2200, (100, 130, "held"), FUTEX, [0x7000, LOCK_PI], holder=110)
+    scene.blocked(2201, (100, 131, "held"), FUTEX, [0x7000, LOCK_PI], holder=111)
+    scene.blocked(2202, (100, 132, "held"), FUTEX, [0x7000, LOCK_PI], holder=111)
+    for number in range(3):
+        scene.leave(5000 + number, (100, 110 + number, "ends"), "read")
+    scene.trace.add(9000, "lttng_statedump_end", None)
+    lines = scene.text().partition("it waits for\n")[2].partition("\n\n")[0].splitlines()[::2]
+    same("text: order and groups of the waits", [line[22:].partition(" of 100: ")[0].strip() for line in lines],
+         ["2 threads, one of them held 131", "held 130", "2 threads, one of them pool 120", "3 threads, one of them ends 110"])
+
+
 def test_files(scene):
     """LTTng's list of open files names the descriptor, also if it comes later."""
     scene.blocked(2000, FIRST, READ, [3])
@@ -193,6 +215,7 @@ def main():
         test_known(Attached(work, "known", *arguments))
         test_locks(Attached(work, "locks", *arguments), [None, 101, 101, None])
         test_many(Attached(work, "many", *arguments))
+        test_order(Attached(work, "order", *arguments))
         test_files(Attached(work, "files", *arguments))
         test_filters(Attached(work, "filters", *arguments))
     return tap.finish()

@@ -150,6 +150,9 @@ def main():
             done = subprocess.run([KUNWIND, "report", "--json", "--all", cut], capture_output=True, text=True, check=True)
             same("cut off %s: report has the number of files and bytes" % what,
                  [json.loads(done.stdout)["trace"][key] for key in ("cut_files", "cut_bytes")], [1, size - at[3]])
+            text = subprocess.run([KUNWIND, "report", "--all", cut], capture_output=True, text=True, check=True).stdout
+            check("cut off %s: so has the text" % what,
+                  "Left out: %d bytes of 1 files that are cut off\n" % (size - at[3]) in text, text)
             check("cut off %s: a message says which file and how much" % what,
                   messages.count("\n") == 1 and "/channel_0: cut off" in messages and
                   "left out %d of %d bytes" % (size - at[3], size) in messages, messages)

@@ -70,6 +70,9 @@ def test_calls(reader):
              (20 * MS, 1, 257): False, (20 * MS, 0, 0): False}
     same("a call: its number in 64-bit and in i386 programs, and its duration", {
         key: fires(text, duration=key[0], compat=key[1], syscall=key[2]) for key in table}, table)
+    text = reader.ask("waitpid > 1ms")[2]               # i386 only
+    same("a call that only i386 has", [fires(text, duration=MS, compat=compat, syscall=7) for compat in (0, 1)], [False, True])
+    same("no such call", reader.ask("waitpids > 1ms"), None)
     text = reader.ask("syscall > 1s")[2]
     # first read, poll, futex, io_uring_enter; then calls of i386
     table = {(0, 0): True, (0, 7): False, (0, 202): False, (0, 426): False, (1, 3): True, (1, 168): False, (1, 240): False,

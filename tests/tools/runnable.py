@@ -46,6 +46,8 @@ def test_hog(scene):
     text = run("waits", scene.directory).stdout
     check("text: who had the processor", "low 100: preempted <- mid had the processor\n" in text and
           "low 100: preempted <- high had the processor\n" in text, text)
+    same("text: threads by the whole time off the processor", [line.split()[-2] for line in text.partition(
+        "Threads, by time off the CPU\n")[2].partition("\n\n")[0].splitlines()[1:]], ["low", "high", "mid"])
     same("--tid: threads that are not selected, too", lines(scene.waits("--tid", "102")),
          [("mid", 1, 149200, 0, 0), ("high", 1, 2000, 0, 0)])
     same("--tid: no lines of a thread that is not selected", lines(scene.waits("--tid", "100")), [])
@@ -88,6 +90,7 @@ def test_stolen(scene):
     scene.out(2000, LOW, PREEMPTED, HOG)
     scene.out(3000, MID, 1, IDLE, cpu=1)
     scene.back(7000, LOW, cpu=1)
+    scene.out(9000, HOG, 1, IDLE)               # when low has run for long
     same("a thread that an idle processor takes: who had its own one", lines(scene.waits()), [("hog", 1, 5000, 0, 0)])
 
 

@@ -20,6 +20,7 @@ KUNWIND = os.path.join(TOOLS, "build/kunwind")
 THREAD = (100, 101, "app")
 MOST = 4096
 COMPLETE, NO_RULE, NOT_READY, NO_TABLE = 0, 4, 10, 11         # enum kunwind_reason
+REASONS = 17                                             # KUNWIND_NR_REASONS
 REGISTERS, CFI, SIGNAL, CODE, SCAN = 0, 1, 3, 4, 6       # enum kunwind_trust
 READ = [("fd", "s32")]
 IDS = iter(range(1, 1000000))
@@ -174,6 +175,8 @@ def test_bases(work):
     event(one, one, number=(4 << 44) + 30)
     event([], [0x9000], number=cpu + 31, base=cpu + 30, shared=3)
     event([], [], number=cpu + 31)
+    # all frames of the base, and one more
+    event([0x1500, *one], [0x1500], number=cpu + 13, base=cpu + 10, shared=5)
     # no tracer writes these: more shared frames than the base has, than a stack can have
     event([], [0x9000], number=cpu + 40, base=cpu + 10, shared=6)
     event(deep, deep, number=cpu + 41)
@@ -192,14 +195,21 @@ def test_bases(work):
     callstack(trace, 2, two[:2], number=11, base=10, shared=3)
     callstack(trace, 3, three[:1], number=12, base=11, shared=4, trust=[CODE], reason=NO_RULE)
     callstack(trace, 4, [], number=11, defines=False)
+    # the same id again, with another trust, and with a reason that this version does not know
+    other = [REGISTERS, CODE, SIGNAL, CFI, SCAN]
+    callstack(trace, 5, one, number=10, trust=other)
+    callstack(trace, 6, [], number=10, defines=False)
+    callstack(trace, 7, one, number=10, trust=other, reason=REASONS - 1)
+    callstack(trace, 8, one, number=10, trust=other, reason=REASONS)
     path = os.path.join(work, "base-trust")
     trace.write(path)
     same("trust: that of shared frames is the base's, that of others is usual if it is not held",
          [e[2] for e in shown(path, "--own")],
          [["registers", "cfi", "signal", "cfi", "scan"], ["registers", "cfi", "signal", "cfi", "scan"],
-          ["code", "cfi", "signal", "cfi", "scan"], ["registers", "cfi", "signal", "cfi", "scan"]])
-    same("reason: that of the event", [e[3] for e in shown(path, "--own")],
-         ["complete", "complete", "no_rule", "complete"])
+          ["code", "cfi", "signal", "cfi", "scan"], ["registers", "cfi", "signal", "cfi", "scan"],
+          *[["registers", "code", "signal", "cfi", "scan"]] * 4])
+    same("reason: that of the event; none if it is not known", [e[3] for e in shown(path, "--own")],
+         ["complete", "complete", "no_rule", "complete", "complete", "complete", "nested", None])
 
 
 def test_ends(work):
