@@ -484,6 +484,12 @@ struct kunwind_analysis_cache {
 	u64 walk;		/* number of the current walk */
 	struct kunwind_jit_rules *jit;	/* NULL: none are kept */
 	struct kunwind_analysis *asked;	/* of the question that is being answered, or NULL */
+	/* The routine that makes the frames of a JIT's code, and aligns rsp (jit_entry.c). */
+	struct kunwind_jit_routine {
+		u64 id, space;	/* of the walk that found it */
+		u64 start;	/* of the range */
+		u32 at;		/* bytes from there to the routine's words */
+	} routine;
 	struct kunwind_analysis {
 		u64 id;		/* of the ranges; 0: no answer */
 		u64 space;

@@ -219,8 +219,91 @@ static s32 saved_rbp(const char *hex)
 	return kunwind_jit_entered(&walk, &frame, &c) && c.slot == AT(4) ? c.rbp_at : 0;
 }
 
+#define FRAME_2	(JIT + 0x1280)
+
+static struct kunwind_analysis_cache cache;
+static struct kunwind_jit_rules rules;
+
+/* Walks from the frame at @ra. *again: steps by the known routine; *spent: units of the budget. */
+static u64 caller_of(u64 ra, u64 space, u32 *again, u32 *spent)
+{
+	unsigned long addresses[MOST];
+	struct kunwind_walk walk;
+	u8 trust[MOST];
+
+	stack[7] = ra;
+	walk = walk_from(LEAF, 0, false, addresses, trust, MOST);
+	walk.mem.answers = &cache;
+	walk.mem.space = space;
+	kunwind_walk(&walk);
+	*again = walk.others ? walk.found[KUNWIND_BY_JIT_MADE] : 0;
+	*spent = kunwind_budget(&walk) - walk.mem.left;
+	return walk.count > 2 ? addresses[2] : 0;
+}
+
+/* A step by JIT_ENTRY has found the routine. */
+static void find_routine(void)
+{
+	static const struct code codes[] = {
+		{ ENTRY, "48 81 ec 80 00 00 00 48 83 e4 c0", 0 }, POPS, TO_FRAME,
+		{ FRAME_2 - 5, NULL, LEAF }, { LIB + 0x200, NULL, F }, { F, "53 5b ff e0", 0 },
+		{ FRAME, ENDS, 0 }, { FRAME_2, ENDS, 0 },
+	};
+	u32 i, again, spent;
+
+	clear();
+	memset(&cache, 0, sizeof(cache));
+	memset(&rules, 0, sizeof(rules));
+	cache.jit = &rules;
+	for (i = 0; i < ARRAY_SIZE(codes); i++)
+		put_code(&codes[i]);
+	stack[28] = RET_F;
+	if (caller_of(FRAME, 1, &again, &spent) != RET_F || again)
+		printf("# the routine was not found by the method\n");
+}
+
+static void test_again(void)
+{
+	u32 again, spent, first, last;
+	bool kept;
+
+	find_routine();
+	tap_ok(caller_of(FRAME_2, 1, &again, &first) == RET_F && again == 1,
+	       "known routine: another frame");
+	caller_of(FRAME_2, 1, &again, &spent);
+	kept = caller_of(FRAME_2, 1, &again, &last) == RET_F && !again;
+	printf("# %u units, then %u\n", first, last);
+	tap_ok(kept, "known routine: the JIT's rules keep the step");
+	tap_ok(first - last < 60, "known routine: it costs less than 60 units more than a rule");
+	find_routine();
+	stack[26] = RET_F;
+	tap_ok(!caller_of(FRAME_2, 1, &again, &spent) && !again, "known routine: two words fit");
+	find_routine();
+	stack[28] = 0x1111;
+	tap_ok(!caller_of(FRAME_2, 1, &again, &spent) && !again, "known routine: no word fits");
+	find_routine();
+	put_code(&(struct code){ ENTRY, "48 81 ec 40 00 00 00 48 83 e4 c0", 0 });
+	tap_ok(!caller_of(FRAME_2, 1, &again, &spent) && !again, "known routine: its code has changed");
+	find_routine();
+	put_code(&(struct code){ ENTRY, "48 81 ec 80 00 00 00 48 83 e4 e0", 0 });
+	tap_ok(!caller_of(FRAME_2, 1, &again, &spent) && !again, "known routine: it aligns no more");
+	find_routine();
+	tap_ok(caller_of(FRAME_2, 2, &again, &spent) == RET_F && !again,
+	       "known routine: not in another address space");
+	find_routine();
+	ranges->id++;
+	tap_ok(caller_of(FRAME_2, 1, &again, &spent) == RET_F && !again,
+	       "known routine: not after a change of the mappings");
+	ranges->id--;
+	find_routine();
+	put_code(&(struct code){ LEAF, "48 83 c4 30 c3", 0 });
+	stack[6] = FRAME_2;
+	tap_ok(!caller_of(FRAME_2, 1, &again, &spent) && !again, "known routine: rsp is not aligned");
+}
+
 static void test_method(void)
 {
+	test_again();
 	tap_ok(decided[KUNWIND_BY_JIT_ENTRY] == 12, "the method has decided twelve cases");
 	tap_ok(saved_rbp("50 55 53 ff e0") == 16, "a routine saves rbp with its second push");
 	tap_ok(saved_rbp("48 83 ec 18 48 89 6c 24 08 ff e0") == 16, "a routine stores rbp");

@@ -51,8 +51,8 @@
  * If the frame's code has moved rsp, nothing is found.
  *
  * Bounds: MOST_WORDS words of the stack, MOST_INSNS instructions for each word that
- * follows such a call; MOST_BEFORE bytes of code, and MOST_TAIL_INSNS instructions for
- * each of eight words; the budget pays. Any context, NMI included.
+ * follows such a call; MOST_BEFORE bytes of code, and the step's instructions for tail calls
+ * (return_address.h); the budget pays. Any context, NMI included.
  */
 #include "../walk/mem.h"
 #include "../walk/ranges.h"
@@ -65,7 +65,6 @@
 #define MOST_WORDS	512
 #define MOST_BEFORE	(32U << 10)	/* bytes of code, from the start of the range */
 #define COST_OF_CHUNK	2		/* in units of the budget */
-#define MOST_TAIL_INSNS	64
 #define MOST_INSNS	32
 #define MOST_ALIGN	64
 
@@ -135,18 +134,19 @@ static bool kunwind_walk_attr fits(const struct made *made, u64 slot, u64 sp)
 
 /*
  * Looks for the routine that makes frames with an alignment: sub $n, %rsp; and $-64, %rsp.
- * Erlang's is among the first code of the JIT, and its entry is at a multiple of 8.
+ * Erlang's is among the first code of the JIT, and its entry is at a multiple of 8. Looks in the
+ * chunks that begin between @from and @to. *found, like these: bytes from the start of the range.
  */
 static bool kunwind_walk_attr find_aligning(struct kunwind_mem *mem, const struct kunwind_range *range,
-					    struct made *made)
+					    u32 from, u32 to, struct made *made, u32 *found)
 {
-	u64 words[KUNWIND_CHUNK], at, word = 0;
-	u32 n, i;
+	u64 words[KUNWIND_CHUNK], word = 0;
+	u32 at, n, i;
 
-	for (at = range->start; at - range->start < MOST_BEFORE; at += 8 * n) {
+	for (at = from; at < to; at += 8 * n) {
 		if (!kunwind_pay(mem, COST_OF_CHUNK))
 			return false;
-		n = kunwind_read_words(mem, at, words, KUNWIND_CHUNK);
+		n = kunwind_read_words(mem, range->start + at, words, KUNWIND_CHUNK);
 		if (!n)
 			return false;
 		for (i = 0; i < n; i++) {
@@ -157,25 +157,25 @@ static bool kunwind_walk_attr find_aligning(struct kunwind_mem *mem, const struc
 			    (word & 0xffffff) != 0xc0e483)
 				continue;
 			*made = (struct made){ .before = (s32)(before >> 24), .align = MOST_ALIGN };
+			*found = at + 8 * i - 8;
 			return made->before > 0;
 		}
 	}
 	return false;
 }
 
-/* Whether @ra follows a call of a file's function that jumps through a register at its end. */
-static bool kunwind_walk_attr calls_jumper(struct kunwind_walk *walk, u64 ra)
+/* Whether @ra follows a call of a file's function that jumps through a pointer at its end. */
+static bool kunwind_walk_attr calls_jumper(struct kunwind_walk *walk,
+					   const struct kunwind_nocfi_frame *frame, u64 ra)
 {
+	const struct kunwind_nocfi_frame nowhere = { .tails = frame->tails };
 	const struct kunwind_range *range;
-	u32 left = MOST_TAIL_INSNS;
 	u64 target;
 
-	if (!kunwind_proof_call(walk, ra, &target) || !target)
+	if (!kunwind_proof_call(walk, ra, &target))
 		return false;
 	range = kunwind_ranges_live(walk->ranges, target);
-	/* The last target of an empty range: no jump leads there. */
-	return range && !kunwind_range_is_jit(range) &&
-	       kunwind_cached_code_tail(&walk->mem, target, 1, 0, &left) == KUNWIND_CODE_ANYWHERE;
+	return range && !kunwind_range_is_jit(range) && kunwind_proof_leads_anywhere(walk, &nowhere, target);
 }
 
 static bool kunwind_walk_attr entered_aligned(struct kunwind_walk *walk,
@@ -187,7 +187,7 @@ static bool kunwind_walk_attr entered_aligned(struct kunwind_walk *walk,
 
 	for (i = 0; i < made->align / 8; i++) {
 		slot = frame->sp + made->before + 8 * i;
-		if (!kunwind_read_word(&walk->mem, slot, &ra) || !calls_jumper(walk, ra))
+		if (!kunwind_read_word(&walk->mem, slot, &ra) || !calls_jumper(walk, frame, ra))
 			continue;
 		found++;
 		c->slot = slot;
@@ -195,6 +195,41 @@ static bool kunwind_walk_attr entered_aligned(struct kunwind_walk *walk,
 	}
 	c->rbp_at = KUNWIND_CODE_RBP_LOST;
 	return found == 1;
+}
+
+/* By a routine that aligns rsp, which find_aligning() looks for. Its place is kept. */
+static bool kunwind_walk_attr by_aligning(struct kunwind_walk *walk,
+					  const struct kunwind_nocfi_frame *frame, u32 from, u32 to,
+					  struct kunwind_candidate *c)
+{
+	struct kunwind_analysis_cache *cache = walk->mem.answers;
+	struct made made;
+	u32 at;
+
+	if (frame->sp & (MOST_ALIGN - 1) ||
+	    !find_aligning(&walk->mem, frame->range, from, to, &made, &at) ||
+	    !entered_aligned(walk, frame, &made, c))
+		return false;
+	if (cache && walk->mem.asked)
+		cache->routine = (struct kunwind_jit_routine){
+			.id = cache->id, .space = cache->space, .start = frame->range->start, .at = at,
+		};
+	return true;
+}
+
+bool kunwind_walk_attr kunwind_jit_entered_again(struct kunwind_walk *walk,
+						 const struct kunwind_nocfi_frame *frame,
+						 struct kunwind_candidate *c)
+{
+	const struct kunwind_analysis_cache *cache = walk->mem.answers;
+	u32 at;
+
+	if (!cache || cache->routine.id != cache->id || cache->routine.space != cache->space ||
+	    cache->routine.start != frame->range->start)
+		return false;
+	/* Under speculation, it may be another process's: a distance, and bounded. */
+	at = kunwind_index(cache->routine.at, MOST_BEFORE);
+	return by_aligning(walk, frame, at, at + 8, c);
 }
 
 bool kunwind_walk_attr kunwind_jit_entered(struct kunwind_walk *walk,
@@ -206,8 +241,7 @@ bool kunwind_walk_attr kunwind_jit_entered(struct kunwind_walk *walk,
 	struct made made;
 	u32 n, i;
 
-	if (!(frame->sp & (MOST_ALIGN - 1)) && find_aligning(&walk->mem, frame->range, &made) &&
-	    entered_aligned(walk, frame, &made, c))
+	if (by_aligning(walk, frame, 0, MOST_BEFORE, c))
 		return true;
 	for (at = frame->sp; at < end; at += 8 * n) {
 		if (!kunwind_pay(&walk->mem, 1 + KUNWIND_CHUNK / 2))

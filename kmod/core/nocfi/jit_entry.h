@@ -17,4 +17,11 @@
 bool kunwind_jit_entered(struct kunwind_walk *walk, const struct kunwind_nocfi_frame *frame,
 			 struct kunwind_candidate *c);
 
+/*
+ * The same by the routine that makes the frames of this range and aligns rsp, if an earlier
+ * step on this CPU has found the routine.
+ */
+bool kunwind_jit_entered_again(struct kunwind_walk *walk, const struct kunwind_nocfi_frame *frame,
+			       struct kunwind_candidate *c);
+
 #endif /* _KUNWIND_JIT_ENTRY_H */

@@ -156,8 +156,9 @@ no:
 
 void kunwind_walk_attr kunwind_jit_rule_keep(struct kunwind_walk *walk,
 					     const struct kunwind_nocfi_frame *frame,
-					     const struct kunwind_candidate *c, u8 method)
+					     const struct kunwind_candidate *c, u8 by)
 {
+	const u8 method = by == KUNWIND_BY_JIT_MADE ? KUNWIND_BY_JIT_ENTRY : by;
 	const bool entry = method == KUNWIND_BY_JIT_ENTRY && !c->by_calls;
 	const bool by_rsp = method == KUNWIND_BY_JIT_ENTRY || (method == KUNWIND_BY_AHEAD && c->by_calls);
 	struct kunwind_analysis_cache *cache = walk->mem.answers;

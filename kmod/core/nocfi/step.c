@@ -558,6 +558,13 @@ static bool kunwind_walk_attr by_jit_entry(struct kunwind_walk *walk, struct tri
 	return by_word(walk, t, t->word.by_calls || kunwind_jit_entered(walk, &t->frame, &t->word));
 }
 
+/* The same by a routine that an earlier step has found: the two methods before cost much in Erlang. */
+static bool kunwind_walk_attr by_jit_made(struct kunwind_walk *walk, struct trial *t)
+{
+	t->word.by_calls = false;
+	return by_word(walk, t, kunwind_jit_entered_again(walk, &t->frame, &t->word));
+}
+
 /* rbp is the handler's frame pointer: no word found below it follows a call. */
 static bool kunwind_walk_attr by_handler(struct kunwind_walk *walk, struct trial *t)
 {
