@@ -335,6 +335,20 @@ static void test_hotspot(void)
 	       "JIT rule: HotSpot has put another function there");
 }
 
+/* The caller's call says where it leads. Nothing is gained by reading the code there. */
+static void test_callee_unread(void)
+{
+	u32 indirect, direct;
+
+	by_rsp(FAR, 0);
+	indirect = walk_with(NULL).spent;
+	put_code(&(struct code){ CALLER - 5, NULL, FRAME - 0x80 });
+	direct = walk_with(NULL).spent;
+	printf("# %u units, %u with a direct call\n", indirect, direct);
+	tap_ok(walk_with(NULL).addresses[2] == CALLER && direct - indirect < 16,
+	       "JIT: the function that the caller calls is not read");
+}
+
 static void test_places(void)
 {
 	u64 at[2] = { FRAME, FRAME };
@@ -430,6 +444,7 @@ int main(void)
 	test_moved();
 	test_interpreter();
 	test_hotspot();
+	test_callee_unread();
 	test_places();
 	test_spaces();
 	test_ends();

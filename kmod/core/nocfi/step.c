@@ -125,28 +125,24 @@ static u64 kunwind_walk_attr sender_sp(struct kunwind_walk *walk,
 }
 
 /*
- * Examine the word at @slot, which the code ahead takes as its return address.
- * False: nothing supports it. @by_rbp: the code finds @slot from rbp, so the
- * function has a frame of its own, and it is enough that the word follows a
+ * Examine the word at @slot, which the code takes as its return address. False: nothing
+ * supports it. @own: the code finds @slot from rbp, so the function has a frame of its
+ * own, or it is a JIT's code that has called. Then it is enough that the word follows a
  * call. That call may lead to another function, which jumped to this one with
  * arguments on its stack (V8).
  */
 static bool kunwind_walk_attr returns_by(struct kunwind_walk *walk,
 					 const struct kunwind_nocfi_frame *frame, u64 slot,
-					 bool by_rbp, struct kunwind_candidate *c)
+					 bool own, struct kunwind_candidate *c)
 {
-	u64 target;
-
 	c->slot = slot;
 	if (slot & 7 || !kunwind_read_word(&walk->mem, c->slot, &c->ra))
 		return false;
 	c->ra = kunwind_nocfi_return(walk, c->ra, c->slot);
-	if (by_rbp && kunwind_pay(&walk->mem, KUNWIND_PROOF_COST) &&
-	    kunwind_proof_call(walk, c->ra, &target)) {
-		c->proof = KUNWIND_PROOF_POSSIBLE;
-		return true;
-	}
-	kunwind_prove(walk, frame, c);
+	if (own)
+		kunwind_prove_call(walk, frame, c);
+	else
+		kunwind_prove(walk, frame, c);
 	if (c->proof == KUNWIND_PROOF_NO_CALL && (kunwind_code_begins_goroutine(&walk->mem, c->ra) ||
 						  kunwind_code_ends_fiber(&walk->mem, c->ra)))
 		c->proof = KUNWIND_PROOF_PROVEN;
@@ -244,7 +240,7 @@ static bool kunwind_walk_attr return_by(struct kunwind_walk *walk,
 {
 	struct kunwind_code code;
 	u64 sp = frame->sp;
-	bool found;
+	bool found, jit, own;
 
 	c->proof = KUNWIND_PROOF_NO_CALL;
 	c->ra = 0;
@@ -252,15 +248,15 @@ static bool kunwind_walk_attr return_by(struct kunwind_walk *walk,
 	c->resumes = c->moved = false;
 	if (!frame->range || !kunwind_cached_code_ahead(&walk->mem, frame->ip, how, &code))
 		return false;
+	jit = kunwind_range_is_jit(frame->range);
 	/* Only rbp shows where the frame is. */
-	if (unlikely(walk->regs.valid & KUNWIND_RSP_DOUBTED) && (code.realigned || code.depth >= 0) &&
-	    !kunwind_range_is_jit(frame->range))
+	if (unlikely(walk->regs.valid & KUNWIND_RSP_DOUBTED) && (code.realigned || code.depth >= 0) && !jit)
 		return false;
 	if (code.realigned)
 		return kunwind_proof_realigned(walk, frame, &code, c) && !proven_below(walk, frame, c->slot);
 	c->rbp_at = code.rbp_at;
 	c->resumes = code.resumes;
-	c->moved = code.removes && !kunwind_range_is_jit(frame->range);
+	c->moved = code.removes && !jit;
 	c->by_calls = code.depth >= 0 && (!exact || code.calls);
 	c->depth = code.depth;
 	c->end = code.end;
@@ -273,15 +269,14 @@ static bool kunwind_walk_attr return_by(struct kunwind_walk *walk,
 		    !returns_by(walk, frame, frame->bp + code.frame, true, c))
 			return false;
 		/* As below: the code may be another function's, and rbp a caller's. */
-		if ((!exact || code.calls) && !kunwind_range_is_jit(frame->range) &&
-		    proven_below(walk, frame, c->slot))
+		if ((!exact || code.calls) && !jit && proven_below(walk, frame, c->slot))
 			return false;
 	} else {
-		if (!exact && kunwind_range_is_jit(frame->range))
+		if (!exact && jit)
 			sp = sender_sp(walk, frame);
-		if (!returns_by(walk, frame, sp + code.depth, false, c) &&
-		    (sp == frame->sp ||
-		     !returns_by(walk, frame, frame->sp + code.depth, false, c)))
+		own = !exact && jit && code.depth;
+		if (!returns_by(walk, frame, sp + code.depth, own, c) &&
+		    (sp == frame->sp || !returns_by(walk, frame, frame->sp + code.depth, own, c)))
 			return false;
 		/* The code may be the next function, after a call that does not return. */
 		if (!exact && !code.depth && c->proof != KUNWIND_PROOF_PROVEN)
@@ -292,14 +287,14 @@ static bool kunwind_walk_attr return_by(struct kunwind_walk *walk,
 		 * is the same if rbp points to the word below the return address
 		 * and the code restores rbp from there.
 		 */
-		if ((exact ? code.jumps_later : code.jumps) && !kunwind_range_is_jit(frame->range) &&
+		if ((exact ? code.jumps_later : code.jumps) && !jit &&
 		    !(frame->bp_known && c->slot == frame->bp + 8 && code.rbp_at == 8) &&
 		    ((c->proof == KUNWIND_PROOF_POSSIBLE && frame->ip - c->target >= KUNWIND_MOST_CODE) ||
 		     (c->proof == KUNWIND_PROOF_HANDLER && !kunwind_proof_handles(walk, frame, c))))
 			return false;
 	}
 	/* The code ahead assumes that calls return. Some never do (Go's mcall()). */
-	if (c->proof == KUNWIND_PROOF_CONTRADICTED && !kunwind_range_is_jit(frame->range) &&
+	if (c->proof == KUNWIND_PROOF_CONTRADICTED && !jit &&
 	    (!exact || code.unsure || kunwind_code_took_rsp(&walk->mem, frame->ip)))
 		return false;
 	c->rbp_at = code.rbp_at;
