@@ -323,7 +323,7 @@ static void test_hotspot(void)
 	walk_with(&cache);
 	walk_with(&cache);
 	tap_ok(walk_with(&cache).addresses[2] == CALLER && rule_at(FRAME) && rule_at(FRAME)->confirmed &&
-	       rule_at(FRAME)->method == KUNWIND_BY_JIT_ENTRY && rule_at(FRAME)->end < 0,
+	       rule_at(FRAME)->method == KUNWIND_BY_JIT_MADE && rule_at(FRAME)->end < 0,
 	       "JIT rule: a frame of HotSpot");
 	stack[4] = OTHER;
 	tap_ok(agrees() && walk_with(&cache).addresses[2] == OTHER && rule_at(FRAME)->caller == OTHER,

@@ -9,12 +9,16 @@
 
 #include "return_address.h"
 
+/* How many chunks of 64 bytes are searched. */
+#define KUNWIND_HOTSPOT_NEAR	48	/* before methods that cost more */
+#define KUNWIND_HOTSPOT_MOST	1024
+
 /*
  * If the frame, which has called, is in a function that HotSpot has compiled: true, and
  * *depth is the distance from rsp up to the return address, *end that from the frame's
- * address to the end of the instructions that have made the frame; negative.
+ * address to the end of the instructions that have made the frame; negative. @most: chunks.
  */
 bool kunwind_hotspot_frame(struct kunwind_walk *walk, const struct kunwind_nocfi_frame *frame,
-			   s32 *depth, s32 *end);
+			   u32 most, s32 *depth, s32 *end);
 
 #endif /* _KUNWIND_HOTSPOT_FRAME_H */

@@ -156,11 +156,11 @@ no:
 
 void kunwind_walk_attr kunwind_jit_rule_keep(struct kunwind_walk *walk,
 					     const struct kunwind_nocfi_frame *frame,
-					     const struct kunwind_candidate *c, u8 by)
+					     const struct kunwind_candidate *c, u8 method)
 {
-	const u8 method = by == KUNWIND_BY_JIT_MADE ? KUNWIND_BY_JIT_ENTRY : by;
-	const bool entry = method == KUNWIND_BY_JIT_ENTRY && !c->by_calls;
-	const bool by_rsp = method == KUNWIND_BY_JIT_ENTRY || (method == KUNWIND_BY_AHEAD && c->by_calls);
+	const bool made = method == KUNWIND_BY_JIT_ENTRY || method == KUNWIND_BY_JIT_MADE;
+	const bool entry = made && !c->by_calls;
+	const bool by_rsp = made || (method == KUNWIND_BY_AHEAD && c->by_calls);
 	struct kunwind_analysis_cache *cache = walk->mem.answers;
 	struct kunwind_jit_rule rule = {
 		.ip = frame->ip, .caller = c->ra, .method = method,
@@ -173,8 +173,7 @@ void kunwind_walk_attr kunwind_jit_rule_keep(struct kunwind_walk *walk,
 	struct kunwind_jit_rule *old;
 	bool read;
 
-	if (method != KUNWIND_BY_AHEAD && method != KUNWIND_BY_JIT_FRAME &&
-	    method != KUNWIND_BY_JIT_ENTRY)
+	if (method != KUNWIND_BY_AHEAD && method != KUNWIND_BY_JIT_FRAME && !made)
 		return;
 	if (!cache || !cache->jit || !mem->asked || !mem->left ||
 	    (!by_rsp && (rule.ra_at != 8 || !frame->bp_known)) ||

@@ -18,10 +18,10 @@
 bool kunwind_jit_rule_step(struct kunwind_walk *walk, const struct kunwind_range *range, u8 *method);
 
 /*
- * Caches how method @by has found the return address @c of @frame. No effect if the
+ * Caches how @method has found the return address @c of @frame. No effect if the
  * place does not depend on the code only.
  */
 void kunwind_jit_rule_keep(struct kunwind_walk *walk, const struct kunwind_nocfi_frame *frame,
-			   const struct kunwind_candidate *c, u8 by);
+			   const struct kunwind_candidate *c, u8 method);
 
 #endif /* _KUNWIND_JIT_RULE_H */

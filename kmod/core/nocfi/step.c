@@ -125,11 +125,9 @@ static u64 kunwind_walk_attr sender_sp(struct kunwind_walk *walk,
 }
 
 /*
- * Examine the word at @slot, which the code takes as its return address. False: nothing
- * supports it. @own: the code finds @slot from rbp, so the function has a frame of its
- * own, or it is a JIT's code that has called. Then it is enough that the word follows a
- * call. That call may lead to another function, which jumped to this one with
- * arguments on its stack (V8).
+ * Examine the word at @slot, which the code takes as its return address. False: nothing supports
+ * it. @own: the code finds @slot from rbp, or is a JIT's and has called. Then it is enough that
+ * the word follows a call, perhaps of a function that jumped to this one with arguments (V8).
  */
 static bool kunwind_walk_attr returns_by(struct kunwind_walk *walk,
 					 const struct kunwind_nocfi_frame *frame, u64 slot,
@@ -499,6 +497,25 @@ static bool kunwind_walk_attr by_jit_frame(struct kunwind_walk *walk, struct tri
 	return true;
 }
 
+/* By the instructions that have made HotSpot's frame. */
+static bool kunwind_walk_attr by_hotspot_frame(struct kunwind_walk *walk, struct trial *t, u32 most)
+{
+	struct kunwind_candidate *c = &t->word;
+
+	c->by_calls = !t->exact && kunwind_hotspot_frame(walk, &t->frame, most, &c->depth, &c->end) &&
+		      returns_by(walk, &t->frame, sender_sp(walk, &t->frame) + c->depth, true, c);
+	c->rbp_at = 8;
+	return by_word(walk, t, c->by_calls);
+}
+
+/* By a routine that an earlier step has found, or as above. The code ahead costs more. */
+static bool kunwind_walk_attr by_jit_made(struct kunwind_walk *walk, struct trial *t)
+{
+	t->word.by_calls = false;
+	return by_word(walk, t, kunwind_jit_entered_again(walk, &t->frame, &t->word)) ||
+	       by_hotspot_frame(walk, t, KUNWIND_HOTSPOT_NEAR);
+}
+
 static bool kunwind_walk_attr by_code_ahead(struct kunwind_walk *walk, struct trial *t)
 {
 	struct kunwind_nocfi_frame frame = t->frame;
@@ -535,29 +552,10 @@ static bool kunwind_walk_attr by_proven_word(struct kunwind_walk *walk, struct t
 	return true;
 }
 
-/* The instructions that have made the frame say where its return address is. */
-static bool kunwind_walk_attr at_hotspot_frame(struct kunwind_walk *walk,
-					       const struct kunwind_nocfi_frame *frame,
-					       struct kunwind_candidate *c)
-{
-	if (!kunwind_hotspot_frame(walk, frame, &c->depth, &c->end) ||
-	    !returns_by(walk, frame, sender_sp(walk, frame) + c->depth, false, c))
-		return false;
-	c->rbp_at = 8;
-	return true;
-}
-
 static bool kunwind_walk_attr by_jit_entry(struct kunwind_walk *walk, struct trial *t)
 {
-	t->word.by_calls = !t->exact && at_hotspot_frame(walk, &t->frame, &t->word);
-	return by_word(walk, t, t->word.by_calls || kunwind_jit_entered(walk, &t->frame, &t->word));
-}
-
-/* The same by a routine that an earlier step has found: the two methods before cost much in Erlang. */
-static bool kunwind_walk_attr by_jit_made(struct kunwind_walk *walk, struct trial *t)
-{
-	t->word.by_calls = false;
-	return by_word(walk, t, kunwind_jit_entered_again(walk, &t->frame, &t->word));
+	return by_hotspot_frame(walk, t, KUNWIND_HOTSPOT_MOST) ||
+	       by_word(walk, t, kunwind_jit_entered(walk, &t->frame, &t->word));
 }
 
 /* rbp is the handler's frame pointer: no word found below it follows a call. */
