@@ -231,6 +231,54 @@ static void test_many(void)
 	dump_free(dump);
 }
 
+static void elf_note(uint32_t type, const char *name, const char *desc, uint32_t len)
+{
+	put32(4), put32(len), put32(type);
+	put(name, 4);
+	put(desc, len);
+	put(NULL, -len & 3);
+}
+
+/* A module whose headers and notes are in memory. Its first segment is not the one at the file's begin. */
+static void test_image(void)
+{
+	const Elf64_Phdr segments[] = {
+		{ .p_type = PT_LOAD, .p_offset = 0x2000, .p_vaddr = 0x403000, .p_filesz = 0x1000 },
+		{ .p_type = PT_LOAD, .p_offset = 0, .p_vaddr = 0x400000, .p_filesz = 0x2000 },
+		{ .p_type = PT_NOTE, .p_offset = 0x200, .p_vaddr = 0x400200, .p_filesz = 0x100 },
+	};
+	Elf64_Ehdr header = { .e_ident = "\177ELF\2\1\1", .e_type = ET_EXEC, .e_machine = EM_X86_64,
+			      .e_phoff = sizeof(header), .e_phentsize = sizeof(*segments), .e_phnum = 3 };
+	struct dump_process *dump;
+	uint32_t notes, image;
+
+	core_begin(3, 3);
+	notes = used;
+	status(21, 0, 1000);
+	files();
+	segment(0, PT_NOTE, 0, notes, 0, used - notes, 0);
+	image = put(&header, sizeof(header));
+	put(segments, sizeof(segments));
+	put(NULL, 0x200 - (used - image));
+	elf_note(NT_GNU_BUILD_ID, "FDO", "bad", 3);
+	elf_note(NT_GNU_BUILD_ID, "GNU", "first", 5);
+	elf_note(NT_GNU_BUILD_ID, "GNU", "second", 6);
+	elf_note(0xcafe1a7e, "FDO", "{}", 2);
+	elf_note(0xcafe1a7e, "FDO", "{1}", 3);
+	put(NULL, 0x300 - (used - image));
+	segment(1, PT_LOAD, PF_R, image, 0x10000, used - image, 0x1000);
+	segment(2, PT_LOAD, PF_R | PF_X, image, 0x11000, 0, 0x2000);
+	dump = open_made();
+	if (tap_ok(dump->nr_modules == 1, "core: a module with headers: %s", dump->error))
+		tap_ok(dump->module->has_header && dump->module->biased &&
+			       dump->module->bias == 0x10000 - 0x400000ULL &&
+			       dump->module->build_id_len == 5 &&
+			       !memcmp(dump->module->build_id, "first", 5) && dump->module->package &&
+			       !strcmp(dump->module->package, "{}"),
+		       "core: its bias, and of its notes the first build-id and package");
+	dump_free(dump);
+}
+
 int main(void)
 {
 	int i;
@@ -241,5 +289,7 @@ int main(void)
 		test_signals();
 		test_many();
 	}
+	wide = true;
+	test_image();
 	return tap_done();
 }

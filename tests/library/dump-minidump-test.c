@@ -324,6 +324,67 @@ static void test_damaged(void)
 	dump_free(dump);
 }
 
+static size_t read_made(void *data, uint64_t offset, void *buf, size_t len)
+{
+	(void)data;
+	if (offset > used || len > used - offset)
+		return 0;
+	memcpy(buf, file + offset, len);
+	return len;
+}
+
+/* Breakpad takes whole steps of 16 bytes, also beyond the end of .text. */
+static void test_text_hash(void)
+{
+	Elf64_Shdr sections[] = { { 0 }, { .sh_name = 1 }, { .sh_name = 7, .sh_size = 20 } };
+	Elf64_Ehdr header = { .e_ident = "\177ELF\2\1\1", .e_shnum = 3, .e_shstrndx = 1 };
+	uint8_t hash[DUMP_TEXT_HASH];
+	uint32_t i, wrong = 0;
+
+	used = 0;
+	put(&header, sizeof(header));
+	sections[1].sh_offset = put("\0names\0.text", 13);
+	sections[1].sh_size = 13;
+	sections[2].sh_offset = used;
+	for (i = 0; i < 48; i++)
+		put((const uint8_t[]){ (uint8_t)(3 * i + i / 16) }, 1);
+	header.e_shoff = put(sections, sizeof(sections));
+	memcpy(file, &header, sizeof(header));
+	tap_ok(dump_text_hash(read_made, NULL, hash), "a file with .text");
+	for (i = 0; i < DUMP_TEXT_HASH; i++)
+		wrong += hash[i] != ((uint8_t)(3 * i) ^ (uint8_t)(3 * (i + 16) + 1));
+	tap_ok(!wrong, "the hash of 20 bytes of code takes 32");
+}
+
+/* A text has memory as digits; of what two regions have, the first one counts. */
+static void test_regions(void)
+{
+	struct dump_process *dump;
+	uint32_t at, memory;
+
+	minidump_begin();
+	threads(0);
+	memory = put("abcdefgh", 8);
+	at = list(2, 0);
+	put64(0x9000), put32(4), put32(memory);
+	put64(0x9002), put32(6), put32(memory);
+	stream(5, at);
+	dump = open_made();
+	tap_ok(has_bytes(dump, 0x9000, "abcdcdef"), "minidump: two pieces that overlap");
+	dump_free(dump);
+	used = 0;
+	at = put("kunwind-stack 1\nthread 5 n\nrip 1000\nstack 9002 6162\nstack 9000 616a6b6c\n", 72);
+	dump = open_made();
+	tap_ok(dump->nr_threads == 1 && !dump->thread->known && has_bytes(dump, 0x9000, "ajkl"),
+	       "text: a thread without rsp has no stack: %s", dump->error);
+	dump_free(dump);
+	put("rsp 9000\n", 9);
+	dump = open_made();
+	tap_ok(dump->nr_threads == 1 && dump->thread->known && dump->thread->regs.r[7] == 0x9000,
+	       "text: with rsp, it has one");
+	dump_free(dump);
+}
+
 int main(void)
 {
 	test_lists(0);
@@ -331,5 +392,7 @@ int main(void)
 	test_process();
 	test_exceptions();
 	test_damaged();
+	test_text_hash();
+	test_regions();
 	return tap_done();
 }
