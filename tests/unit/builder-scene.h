@@ -198,7 +198,8 @@ static void is_told(void)
 }
 static const struct kunwind_result_listener listens = { .done = is_told };
 bool kunwind_filesystem_hangs(u32 dev) { (void)dev; return false; }
-void kunwind_filesystem_stalled(u32 dev) { (void)dev; }
+static unsigned int stalls;
+void kunwind_filesystem_stalled(u32 dev) { stalls += dev == object.key.dev; }
 void kunwind_filesystem_answered(u32 dev) { (void)dev; answered++; }
 void kunwind_job_begin(struct kunwind_job *job, struct kunwind_object *of, u64 left)
 {

@@ -139,6 +139,9 @@ static void writer_goes(void) { inode.writers = 0; }
 
 static void test_changes(void)
 {
+	static const unsigned long memory[] = { TMPFS_MAGIC, RAMFS_MAGIC, HUGETLBFS_MAGIC };
+	unsigned int i;
+
 	begin();
 	at_read = other_time;
 	tap_ok(build(false, KUNWIND_OBJECT_FAILED, KUNWIND_E_IO) && !built,
@@ -172,12 +175,16 @@ static void test_changes(void)
 	tap_ok(build(false, KUNWIND_OBJECT_READY, KUNWIND_OK),
 	       "a program that runs cannot be written: it has a table");
 	end("no writers");
-	begin();
-	inode.i_sb = &in_memory;
-	mapping.writably_mapped = true;
-	tap_ok(build(false, KUNWIND_OBJECT_FAILED, KUNWIND_E_IO),
-	       "a file in memory that is mapped for writing has no table: it changes unseen");
-	end("writable mapping in memory");
+	for (i = 0; i < ARRAY_SIZE(memory); i++) {
+		struct super_block sb = { memory[i] };
+
+		begin();
+		inode.i_sb = &sb;
+		mapping.writably_mapped = true;
+		tap_ok(build(false, KUNWIND_OBJECT_FAILED, KUNWIND_E_IO),
+		       "a file in memory that is mapped for writing has no table: it changes unseen");
+		end("writable mapping in memory");
+	}
 	begin();
 	mapping.writably_mapped = true;
 	tap_ok(build(false, KUNWIND_OBJECT_READY, KUNWIND_OK),
@@ -369,7 +376,11 @@ static void test_ends(void)
 	attach(true);
 	tap_ok(module_refs == 1 && object.reading,
 	       "remote file: the module is held while the file is queued");
+	stalls = 0;
+	kunwind_source_stalled(&object);
 	build_object(&object);
+	kunwind_source_stalled(&object);
+	tap_ok(stalls == 1, "remote file: its file system counts as stalled only until it is read");
 	tap_ok(module_refs == 1 && !object.reading && answered,
 	       "remote file: the module is held until the file is closed");
 	kunwind_source_close(&object);
