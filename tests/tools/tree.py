@@ -68,6 +68,13 @@ def main():
             (3, sort, "3.000 us"), (4, less, "2.000 us")])
         same("tree: lines below one percent are left out", [line for line in lines(run("report", "--tree", trace)) if line[1] == less], [(4, less, "2.000 us")])
         same("tree: --depth", len(lines(run("report", "--tree", "--depth", "3", trace))), 3)
+        same("tree: by number of events; of equal ones, the one that came first", [line[1:] for line in lines(
+            run("report", "--tree", "--sort", "events", trace)) if line[0] == 3],
+            [(sort, "2"), ("main::{lambda()#1}::operator()() const", "1"), ("std::mem::align_of::<f64>", "1"), (less, "1")])
+        part = json.loads(run("report", "--tree", "--json", "--sort", "events", trace).stdout)["tree"][0]
+        while part["parts"]:
+            part = part["parts"][0]
+        same("tree: JSON by number of events has no other number", sorted(part), ["events", "name", "parts"])
         same("tree: callers, to any depth; a stack counts once", lines(run("report", "--tree", "--callers", "sort", "--depth", "4", "--least", "0", trace)),
              [(0, sort, "3.000 us"), (1, less, "2.000 us"), (2, sort, "2.000 us"), (3, "main", "2.000 us"),
               (1, "main", "1.000 us"), (2, "[stack ends here]", "1.000 us"), (3, "app", "1.000 us")])

@@ -187,6 +187,26 @@ def test_interrupts(scene):
     scene.out(9710, SECOND, 1, IDLE, "opener", cpu=1)
     scene.wake(9720, IDLE, FIRST)
     end(9800, "io_getevents")
+    wait(10000, "sendmsg")                      # raised by the thread, and by an interrupt before it runs
+    scene.back(10010, SECOND, cpu=1)
+    scene.soft(10020, "raise", 3)
+    scene.interrupt(10030, "irq_handler_entry", [("irq", "s32"), ("name", "string")], [33, "eth0"])
+    scene.soft(10040, "raise", 3)
+    scene.interrupt(10050, "irq_handler_exit", [("irq", "s32"), ("ret", "s32")], [33, 1])
+    scene.soft(10060, "entry", 3)
+    scene.wake(10070, SECOND, FIRST)
+    scene.soft(10080, "exit", 3)
+    end(10200, "sendmsg")
+    wait(11000, "recvmmsg")                     # the softirq's exit was lost, but the CPU was switched
+    scene.soft(11010, "entry", 9)
+    scene.out(11020, SECOND, 0, THIRD, "opener", cpu=1)
+    scene.wake(11030, THIRD, FIRST)
+    end(11200, "recvmmsg")
+    wait(12000, "pwrite64")
+    scene.interrupt(12010, "x86_irq_vectors_call_function_single_entry", [("vector", "s32")], [251])
+    scene.wake(12020, THIRD, FIRST)
+    scene.interrupt(12030, "x86_irq_vectors_call_function_single_exit", [("vector", "s32")], [251])
+    end(12200, "pwrite64")
     data = scene.waits()
     same("interrupts: each waker", {cause: line[:3] for (waiter, cause), line in wakers(data).items() if waiter == "first"},
          {"nanosleep": ("interrupt", "interrupt: timer", None),
@@ -197,7 +217,10 @@ def test_interrupts(scene):
           "select": ("thread", "second", "sendto"),
           "epoll_wait": ("thread", "third", None),
           "pause": ("interrupt", "softirq: network receive", None),
-          "io_getevents": ("interrupt", "interrupt", None)})
+          "io_getevents": ("interrupt", "interrupt", None),
+          "sendmsg": ("thread", "second", "sendto"),
+          "recvmmsg": ("thread", "third", None),
+          "pwrite64": ("interrupt", "interrupt: call from another CPU", None)})
     same("interrupts: no stack of the thread that an interrupt stops",
          {len(line["waker_stack"]) for line in data["wakers"] if line["ended_by"] == "interrupt"}, {0})
     same("interrupts recorded: no message", scene.stderr, "")
