@@ -5,6 +5,7 @@
  * FDEs beside, within and across each other; records of .debug_frame, alone and
  * together with .eh_frame; terminators; CIEs that are not understood.
  */
+#include "../../kmod/core/table/build.h"
 #include "rows.h"
 #include "tap.h"
 
@@ -171,6 +172,22 @@ static void debug_fde(struct eh *eh, bool wide, u64 cie, u64 start, u64 len, con
 	eh_end(eh);
 }
 
+/* What is left of a build's memory after it has given all back. */
+static size_t memory_left(const struct kunwind_section *section, bool reads)
+{
+	struct kunwind_build *b = calloc(1, sizeof(*b));
+	size_t left;
+
+	if (!kunwind_build_init(b, section, 0, 1 << 20, NULL, NULL) && reads)
+		(void)!kunwind_fde_list_read(&b->fdes, 1 << 20);
+	kunwind_build_exit(b);
+	left = b->budget.memory;
+	free(b);
+	return left;
+}
+
+static u32 kept;	/* builds that have not given back as much as they took */
+
 /* Builds from both sections (or NULL). Returns the rows, or the build error. */
 static const char *sections_build(const struct eh *eh, const struct eh *debug)
 {
@@ -197,6 +214,7 @@ static const char *sections_build(const struct eh *eh, const struct eh *debug)
 		section[1].size = debug->size;
 	}
 	err = kunwind_table_build(&section[!eh], 0, 1 << 20, NULL, NULL, &table);
+	kept += memory_left(&section[!eh], true) != memory_left(&section[!eh], false);
 	free(copy[0]);
 	free(copy[1]);
 	text = err ? kunwind_build_error_name(err) : rows_text(table);
@@ -480,5 +498,6 @@ int main(void)
 	test_terminators();
 	test_debug_frame();
 	test_both();
+	tap_ok(!kept, "memory: a build gives back as much of its budget as it took");
 	return tap_done();
 }
