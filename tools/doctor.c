@@ -82,7 +82,7 @@ static void check_signature(const char *kernel, bool loaded)
 	else
 		doctor_line(DOCTOR_FAIL, "signature", "the module is not signed, and the kernel wants that",
 			    "have DKMS sign it: sudo mokutil --import /var/lib/dkms/mok.pub, reboot, "
-			    "confirm, sudo make install");
+			    "confirm, %s", kunwind_tool_install("kunwind-dkms"));
 }
 
 /* Without the kernel's headers, DKMS builds nothing; Debian's archive drops old ones. */
@@ -94,11 +94,11 @@ static void no_module(const char *kernel)
 	snprintf(package, sizeof(package), "linux-headers-%s", kernel);
 	if (!access(path, F_OK))
 		doctor_line(DOCTOR_FAIL, "module installed", "no kunwind.ko for this kernel",
-			    "sudo make install, in kunwind's source (then see: dkms status)");
+			    "%s (then see: dkms status)", kunwind_tool_install("kunwind-dkms"));
 	else if (!doctor_command(text, sizeof(text), "apt-cache", "--version", NULL) ||
 		 doctor_command(text, sizeof(text), "apt-cache", "show", package, NULL))
 		doctor_line(DOCTOR_FAIL, "module installed", "no kunwind.ko for this kernel",
-			    "sudo apt install dkms %s; sudo make install, in kunwind's source", package);
+			    "sudo apt install dkms %s; %s", package, kunwind_tool_install("kunwind-dkms"));
 	else
 		doctor_line(DOCTOR_FAIL, "module installed", "no kunwind.ko for this kernel",
 			    "boot the newest kernel: the archive has no %s (or run apt update)", package);
@@ -114,7 +114,7 @@ static bool check_module(const char *kernel)
 		doctor_line(DOCTOR_OK, "module installed", found, NULL);
 	else if (loaded)
 		doctor_line(DOCTOR_NOTE, "module installed", "no, it was loaded by hand",
-			    "sudo make install");
+			    "%s", kunwind_tool_install("kunwind-dkms"));
 	else
 		no_module(kernel);
 	check_signature(kernel, loaded);
@@ -153,7 +153,8 @@ static void check_device(bool loaded)
 		 info.abi_version, KUNWIND_ABI_VERSION);
 	doctor_line(info.abi_version == KUNWIND_ABI_VERSION ? DOCTOR_OK : DOCTOR_FAIL, "ABI version", found,
 		    info.abi_version == KUNWIND_ABI_VERSION ? NULL :
-		    "sudo make install; sudo rmmod kunwind; sudo modprobe kunwind");
+		    "%s; then sudo rmmod kunwind; sudo modprobe kunwind",
+		    kunwind_tool_install("kunwind-dkms"));
 }
 
 /* @serves: the requirement; @needed: a hook that is not on is a failure. */

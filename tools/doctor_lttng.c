@@ -3,6 +3,7 @@
  * doctor_lttng.c - check what LTTng needs to record call stacks
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,21 +16,11 @@
 #include "left_over.h"
 #include "tool.h"
 
-/* It also has DKMS build kunwind's modules that are missing for a kernel. */
-#define SETUP		"sudo scripts/setup lttng, in kunwind's source; also after each kernel update"
-
-/* Sets @path to kunwind's front end of lttng, which is beside this program. */
-static bool front_end_path(char *path, size_t size)
+/* The command also has DKMS build kunwind's modules that are missing for a kernel. */
+static const char *setup(void)
 {
-	char *slash;
-	ssize_t n = readlink("/proc/self/exe", path, size - sizeof("lttng"));
-
-	if (n <= 0)
-		return false;
-	path[n] = '\0';
-	slash = strrchr(path, '/');
-	strcpy(slash + 1, "lttng");
-	return true;
+	return kunwind_tool_packaged() ? "sudo kunwind-lttng-modules install" :
+	       "sudo scripts/setup lttng, in kunwind's source; also after each kernel update";
 }
 
 static bool same_file(const char *a, const char *b)
@@ -39,10 +30,28 @@ static bool same_file(const char *a, const char *b)
 	return !stat(a, &sa) && !stat(b, &sb) && sa.st_dev == sb.st_dev && sa.st_ino == sb.st_ino;
 }
 
+/*
+ * Sets @path to kunwind's front end of lttng. "make install" has a link to it beside kunwind. In
+ * /usr, the program of this name beside kunwind is LTTng's own.
+ */
+static bool front_end_path(char *path)
+{
+	char program[PATH_MAX], beside[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", beside, sizeof(beside) - sizeof("lttng"));
+
+	if (n <= 0 || !kunwind_tool_helper("lttng", program, sizeof(program)) || !realpath(program, path))
+		return false;
+	beside[n] = '\0';
+	strcpy(strrchr(beside, '/') + 1, "lttng");
+	if (same_file(beside, path))
+		strcpy(path, beside);
+	return !access(path, X_OK);
+}
+
 static void check_tools(void)
 {
-	char front[4096], first[4096], found[4352], version[256];
-	bool have_front = front_end_path(front, sizeof(front)) && !access(front, X_OK);
+	char front[PATH_MAX], first[PATH_MAX], found[PATH_MAX + 256], version[256];
+	bool have_front = front_end_path(front);
 	bool have_lttng = doctor_command(version, sizeof(version), "lttng", "--version", NULL);
 
 	if (have_lttng)
@@ -53,10 +62,13 @@ static void check_tools(void)
 
 	if (!have_front)
 		doctor_line(DOCTOR_FAIL, "lttng --callstack", "the front end is not installed",
-			    "sudo make install");
+			    "%s", kunwind_tool_install("kunwind"));
 	else if (!kunwind_tool_which("lttng", first, sizeof(first)))
 		doctor_line(DOCTOR_FAIL, "lttng --callstack", "PATH does not have the front end",
 			    "put %.*s into PATH", (int)(strrchr(front, '/') - front), front);
+	else if (!same_file(first, front) && kunwind_tool_packaged())
+		doctor_line(DOCTOR_NOTE, "lttng --callstack", "lttng is LTTng's own, without --callstack",
+			    "alias lttng=%s (kunwind record does not need it)", front);
 	else if (!same_file(first, front))
 		doctor_line(DOCTOR_FAIL, "lttng --callstack", "PATH leads to another lttng first",
 			    "put %.*s before the others in PATH",
@@ -165,7 +177,7 @@ static void check_modules(const char *kernel)
 	snprintf(found, sizeof(found), "%s, %s%s", *version ? version : "version unknown",
 		 loaded ? "loaded" : "installed", without);
 	if (!*version && !loaded)
-		doctor_line(DOCTOR_FAIL, "lttng-modules", "none for this kernel", SETUP);
+		doctor_line(DOCTOR_FAIL, "lttng-modules", "none for this kernel", "%s", setup());
 	else if (*version && !fits(kernel, version))
 		doctor_line(DOCTOR_FAIL, "lttng-modules", found,
 			    "kernel %s needs 2.13.21, 2.14.2, 2.15.0 or later", kernel);
@@ -182,7 +194,7 @@ static void check_probe(const char *kernel)
 	else if (!doctor_command(found, sizeof(found), "modinfo", "-k", kernel, "-n",
 				 "lttng-probe-kunwind", NULL))
 		doctor_line(DOCTOR_FAIL, "mappings in traces", "lttng-probe-kunwind is not installed",
-			    SETUP);
+			    "%s", setup());
 	else if (geteuid() == 0)
 		doctor_line(DOCTOR_OK, "mappings in traces",
 			    "lttng-probe-kunwind is installed; lttng --callstack loads it", NULL);

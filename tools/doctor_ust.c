@@ -25,7 +25,7 @@ static void check_library(void)
 		doctor_line(DOCTOR_OK, "user-space stacks", path, NULL);
 	else
 		doctor_line(DOCTOR_NOTE, "user-space stacks", "libkunwind-ust-preload.so is not installed",
-			    "sudo make install, in kunwind's source");
+			    "%s", kunwind_tool_install("libkunwind-preload"));
 }
 
 /* Writes the path of a shared library in the directories of the system, or "". */

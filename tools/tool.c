@@ -285,6 +285,26 @@ bool kunwind_tool_helper(const char *program, char *path, size_t size)
 	return false;
 }
 
+bool kunwind_tool_packaged(void)
+{
+	char path[4096];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	path[n > 0 ? n : 0] = '\0';
+	return !strncmp(path, "/usr/", 5) && strncmp(path, "/usr/local/", 11) &&
+	       !access("/var/lib/dpkg/info/kunwind.list", F_OK);
+}
+
+const char *kunwind_tool_install(const char *package)
+{
+	static char text[96];
+
+	if (!kunwind_tool_packaged())
+		return "sudo make install, in kunwind's source";
+	snprintf(text, sizeof(text), "sudo apt install --reinstall %s", package);
+	return text;
+}
+
 const char *kunwind_tool_base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -77,6 +77,15 @@ int kunwind_tool_children(int argc, char **argv, unsigned int *flags, const stru
  */
 bool kunwind_tool_helper(const char *program, char *path, size_t size);
 
+/* Returns whether this program was installed by dpkg, and not by "make install". */
+bool kunwind_tool_packaged(void);
+
+/*
+ * Returns the command that installs a part of kunwind that is missing. @package: the package that
+ * has it. The text is valid until the next call.
+ */
+const char *kunwind_tool_install(const char *package);
+
 /* Returns whether an argument is this long option, or the short one of its first letter. */
 bool kunwind_tool_is(const char *argument, const char *option);
 

@@ -57,7 +57,7 @@ bool kunwind_ust_environment(void)
 	int err = 0;
 
 	if (!kunwind_ust_library(path)) {
-		kunwind_tool_error("%s: not found: sudo make install, in kunwind's source", path);
+		kunwind_tool_error("%s: not found: %s", path, kunwind_tool_install("libkunwind-preload"));
 		return false;
 	}
 	if (strpbrk(path, " :")) {

@@ -95,4 +95,33 @@ kill $listener
 listen /run/lttng/client-lttng-sessiond
 is "$(of_user "$work/home")" "ok|root's lttng-sessiond is running" "root's session daemon, and the socket of one that has ended"
 kill $listener
+
+# ------------------------------------------------ installed by dpkg
+mkdir "$work"/{usr,info}{,.work}
+mount -t overlay -o "lowerdir=/usr/bin,upperdir=$work/usr,workdir=$work/usr.work" none /usr/bin
+mount -t overlay -o "lowerdir=/var/lib/dpkg/info,upperdir=$work/info,workdir=$work/info.work" none /var/lib/dpkg/info
+cp "$build/kunwind" /usr/bin/kunwind
+rm -rf "$work/modules/$kernel"
+echo "show linux-headers-$kernel" >"$work/archive"
+printf '#!/bin/sh\n' >"$work/bin/apt-cache"
+of_package() { /usr/bin/kunwind doctor --tsv | awk -F'\t' -v what="$1" '$2 == what { print $1 "|" $4 }'; }
+is "$(of_package 'module installed')" "FAIL|sudo apt install dkms linux-headers-$kernel; sudo make install, in kunwind's source" \
+	"in /usr, but not by dpkg: make install"
+touch /var/lib/dpkg/info/kunwind.list
+is "$(of_package 'module installed')" "FAIL|sudo apt install dkms linux-headers-$kernel; sudo apt install --reinstall kunwind-dkms" \
+	"by dpkg: the package of the module"
+is "$(of_package lttng-modules)" "FAIL|sudo kunwind-lttng-modules install" "by dpkg: the package's command for LTTng's modules"
+is "$(of_package 'user-space stacks')" "note|sudo apt install --reinstall libkunwind-preload" "by dpkg: the package of the library"
+is "$(/usr/bin/kunwind run --ust true 2>&1)" "kunwind run: /usr/bin/../lib/libkunwind-ust-preload.so: not found: sudo apt install --reinstall libkunwind-preload" \
+	"kunwind run --ust says so, too"
+mkdir "$work/local"
+mount --bind "$work/local" /usr/local/bin
+cp "$build/kunwind" /usr/local/bin
+is "$(/usr/local/bin/kunwind doctor --tsv | grep -c "kunwind-dkms\|kunwind-lttng-modules\|libkunwind-preload,")" 0 \
+	"a kunwind of make install beside the packages: no advice for packages"
+mkdir -p "$work/libexec" /usr/libexec/kunwind
+mount --bind "$work/libexec" /usr/libexec/kunwind
+cp "$build/lttng" /usr/libexec/kunwind/lttng
+is "$(of_package 'lttng --callstack')" "note|alias lttng=/usr/libexec/kunwind/lttng (kunwind record does not need it)" \
+	"by dpkg: lttng beside kunwind is LTTng's own, and not taken for the front end"
 done_testing
