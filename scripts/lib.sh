@@ -97,7 +97,38 @@ distribution() {
 	)
 }
 
+as_root() {
+	if [ "$(id -u)" -eq 0 ]; then
+		"$@"
+	elif command -v sudo >/dev/null; then
+		sudo -- "$@"
+	else
+		echo "installing needs root: run this as root, or install sudo"
+		return 1
+	fi
+}
+
+apt_get() {
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y \
+		-o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=300 "$@"
+}
+
 candidate() { apt-cache policy "$1" 2>/dev/null | awk '/Candidate:/ && $2 != "(none)" { print $2 }'; }
+
+# Downloads a package in the given version, which is that of the kernel's
+# headers. If the archive no longer has this version, downloads the present one.
+fetch_deb() {
+	local package=$1 version=$2 dir=$3
+	mkdir -p "$dir"
+	cd "$dir"
+	rm -f "${package}"_*.deb
+	# As root: apt would download as a user who cannot write to the cache.
+	local fetch=(apt-get -q -o APT::Sandbox::User=root download)
+	[ -n "$(candidate "$package")" ] || apt_get update
+	"${fetch[@]}" "$package${version:+=$version}" || "${fetch[@]}" "$package" || {
+		apt_get update && "${fetch[@]}" "$package"
+	}
+}
 
 # Prints the kernels whose headers are installed, the oldest first. Modules can be
 # built for these.

@@ -2,22 +2,30 @@
 # shellcheck shell=bash
 #
 # LTTng's kernel modules, from the source in Debian's package
-# lttng-modules-dkms. scripts/setup sources this file after lib.sh.
+# lttng-modules-dkms. scripts/setup and kunwind-lttng-modules source this file
+# after lib.sh.
 #
-# That package itself does not install on Debian 12 and 13: an update of their
-# kernels changed the prototype of a tracepoint, a probe does not compile, and
-# dpkg stays half configured. Here, such a probe is left out and named.
+# On Debian 12 and 13, an update of the kernel changed the prototype of a
+# tracepoint. A probe of LTTng does not compile since, and the package stays half
+# configured. Here, a probe that does not compile is left out and named.
 #
 #   lttng_prepare RELEASE [HEADERS]   builds them for one kernel, in the cache
-#   lttng_install                     does all that LTTng and kunwind's own events
-#                                     need, for each kernel whose headers are
-#                                     installed; the same after a kernel update
-#   lttng_undo                        removes what lttng_install installed
+#   lttng_install                     builds and installs them, and kunwind's modules
+#                                     that are missing, for each kernel that has
+#                                     headers; also after a kernel update
+#   lttng_update                      builds and installs them for kernels that lack
+#                                     them, if another kernel has them. Uses the
+#                                     source in /usr/src, and no network
+#   lttng_undo                        removes them and their source
 #
 # The modules go to /lib/modules/RELEASE/updates/lttng. The file "left-out" there
 # names in one line the probes that do not compile; kunwind doctor reads it. The
 # source goes to /usr/src/lttng-modules-VERSION, which is also the package's path:
 # DKMS builds lttng-probe-kunwind.ko against its headers.
+
+# What a user runs to get LTTng's modules, and kunwind's.
+lttng_command=${lttng_command:-scripts/setup lttng}
+kunwind_command=${kunwind_command:-make install}
 
 lttng_unpack() {
 	local dir=$1
@@ -37,6 +45,7 @@ lttng_build() {
 	local kbuild=(make -C "$headers" "M=$dir/src/src" CONFIG_LTTNG=m
 		CONFIG_LTTNG_CLOCK_PLUGIN_TEST=m)
 	: >"$dir/left-out"
+	cp "$dir/src/src/probes/Kbuild" "$dir/Kbuild"	# the next kernel may need what this one leaves out
 	for try in 1 2 3 4; do
 		echo "try $try"
 		if "${kbuild[@]}" -k -j"$(nproc)" modules >"$dir/build.log" 2>&1; then
@@ -81,6 +90,15 @@ lttng_fetch() { # RELEASE
 			lttng_unpack "$(vm_lttng_dir "$1")"
 }
 
+# The source that lttng_install has put into /usr/src for another kernel.
+lttng_reuse() { # RELEASE SOURCE
+	local dir
+	dir=$(vm_lttng_dir "$1")
+	[ ! -d "$dir/src" ] || return 0
+	mkdir -p "$dir"
+	cp -r "$2" "$dir/src"
+}
+
 lttng_prepare() { # RELEASE [HEADERS]
 	local release=$1 headers=${2:-$(vm_headers_dir "$1")} dir
 	dir=$(vm_lttng_dir "$release")
@@ -120,6 +138,7 @@ lttng_install_one() { # RELEASE DIRECTORY-IN-CACHE
 		(cd "$dir/src" && find . -type f ! -name '*.o' ! -name '*.ko' ! -name '*.mod*' \
 			! -name '*.cmd' -print0 | tar -cf - --null -T -) |
 			as_root tar -C "$source" --no-same-owner -xf -
+		[ ! -e "$dir/Kbuild" ] || as_root cp "$dir/Kbuild" "$source/src/probes/Kbuild"
 		as_root chmod -R a+rX "$source"
 	fi
 	# Of 240 MB in the cache, 20 are left.
@@ -159,7 +178,7 @@ lttng_check_package() {
 	case $(lttng_package_state) in
 	'' | not-installed | config-files | installed) ;;
 	*) die "lttng-modules-dkms is installed in part, because it does not compile here:" \
-		"apt purge lttng-modules-dkms, then scripts/setup lttng" ;;
+		"apt purge lttng-modules-dkms, then $lttng_command" ;;
 	esac
 }
 
@@ -187,32 +206,38 @@ lttng_drop_gone_kernels() {
 	done
 }
 
+# Adds the kernel to "complete" if LTTng's modules fit it. SOURCE: reuse it, and fetch
+# none; whoever gives it has DKMS build kunwind's modules afterwards.
+lttng_for_kernel() { # RELEASE [SOURCE]
+	local release=$1 dir
+	dir=$(vm_lttng_dir "$release")
+	if ! has_lttng "$release"; then
+		if [ -n "${2-}" ]; then lttng_reuse "$release" "$2"; else lttng_fetch "$release"; fi
+		if ! lttng_fits "$release" "$(lttng_source_version "$release")"; then
+			warn "LTTng's modules $(lttng_source_version "$release") must not be used on $release, and are not built for it"
+			return 0
+		fi
+		lttng_prepare "$release" "/lib/modules/$release/build"
+		stage setup-lttng-install.log "install LTTng's modules in /lib/modules/$release/updates/lttng" \
+			lttng_install_one "$release" "$dir"
+	elif [ -d "/lib/modules/$release/updates/lttng" ]; then
+		lttng_sign "$release"
+	fi
+	[ -n "${2-}" ] || [ -z "$(dkms_versions kunwind)" ] ||
+		stage setup-lttng-dkms.log "have DKMS complete kunwind's modules for $release" dkms_complete "$release"
+	complete+=" $release"
+}
+
 lttng_install() {
-	local release dir in_use complete=
+	local release in_use complete=
 	in_use=$(kernel_in_use)
 	lttng_drop_gone_kernels
 	for release in $(kernels_with_headers); do
-		lttng_supported "$release" || continue
-		dir=$(vm_lttng_dir "$release")
-		if ! has_lttng "$release"; then
-			lttng_fetch "$release"
-			if ! lttng_fits "$release" "$(lttng_source_version "$release")"; then
-				warn "LTTng's modules $(lttng_source_version "$release") must not be used on $release, and are not built for it"
-				continue
-			fi
-			lttng_prepare "$release" "/lib/modules/$release/build"
-			stage setup-lttng-install.log "install LTTng's modules in /lib/modules/$release/updates/lttng" \
-				lttng_install_one "$release" "$dir"
-		elif [ -d "/lib/modules/$release/updates/lttng" ]; then
-			lttng_sign "$release"
-		fi
-		[ -z "$(dkms_versions kunwind)" ] ||
-			stage setup-lttng-dkms.log "have DKMS complete kunwind's modules for $release" dkms_complete "$release"
-		complete+=" $release"
+		! lttng_supported "$release" || lttng_for_kernel "$release"
 	done
 	[ -n "$complete" ] ||
 		die "no headers of a kernel that kunwind supports:" \
-			"$(headers_advice "$in_use" "scripts/setup lttng")"
+			"$(headers_advice "$in_use" "$lttng_command")"
 	say "LTTng's modules are installed for:$complete"
 	for release in $complete; do
 		[ ! -s "/lib/modules/$release/updates/lttng/left-out" ] ||
@@ -223,10 +248,28 @@ lttng_install() {
 	elif [ "$in_use" != "$(uname -r)" ]; then
 		say "Next: boot one of these kernels; $(uname -r), which runs, is not one of this system's"
 	elif [ -z "$(dkms_versions kunwind)" ]; then
-		say "Next: make install"
+		say "Next: $kunwind_command"
 	else
 		say "Next: modprobe kunwind; kunwind doctor"
 	fi
+}
+
+# apt runs this when headers were installed. A kernel for which it fails is named, and
+# does not keep others from getting their modules.
+lttng_update() {
+	local release source complete status failed=0
+	lttng_drop_gone_kernels
+	source=$(printf '%s\n' /usr/src/lttng-modules-*/ | sort -V | tail -n 1)
+	[ -d "$source" ] && compgen -G "/lib/modules/*/updates/lttng" >/dev/null || return 0
+	for release in $(kernels_with_headers); do
+		lttng_supported "$release" && ! has_lttng "$release" || continue
+		set +e
+		(set -e; lttng_for_kernel "$release" "${source%/}")
+		status=$?
+		set -e
+		[ "$status" -eq 0 ] || { warn "$release has no modules of LTTng. Try: $lttng_command"; failed=1; }
+	done
+	return "$failed"
 }
 
 lttng_undo() {
@@ -246,6 +289,5 @@ lttng_undo() {
 		say "  removed $source"
 		undone=1
 	done
-	[ -n "$undone" ] || say "LTTng's modules of scripts/setup lttng are not installed: nothing to undo"
-	say "Packages stay installed, and builds stay in $KUNWIND_CACHE/lttng-modules"
+	[ -n "$undone" ] || say "$lttng_command has installed no modules of LTTng: nothing to undo"
 }

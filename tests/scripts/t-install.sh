@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# What "make install", "make uninstall" and "scripts/setup lttng" do and say for
-# each state of a machine's kernels. Runs them in a mount namespace with fake
+# What "make install", "make uninstall", "scripts/setup lttng" and
+# kunwind-lttng-modules do and say for each state of a machine's kernels. Runs them in a mount namespace with fake
 # kernels in /lib/modules, and fakes of uname, dkms, apt-cache and others in PATH.
 # tests/install tries the real ones. Prints TAP. Needs root.
 
@@ -309,7 +309,9 @@ if [ -z "${to-}" ]; then
 	done
 	exit $status
 fi
-to=$to/lib/modules/6.1.0-9-amd64/updates/lttng
+kernel=${2#/lib/modules/} kernel=${kernel%/build}
+[[ $kernel != *broken* ]] || exit 2
+to=$to/lib/modules/$kernel/updates/lttng
 mkdir -p "$to/probes" && touch "$to/lttng-tracer.ko"
 for object in $(sed 's/.*+=//' "$m/probes/Kbuild"); do touch "$to/probes/${object%.o}.ko"; done
 END
@@ -332,6 +334,51 @@ setup lttng
 is "$([ "$status" -ne 0 ] && echo failed) $(find /lib/modules -name '*.ko')" "failed " "if another module does not compile, nothing is installed"
 setup lttng
 is "$([ "$status" -ne 0 ] && echo failed) $(grep -c '^make' "$work/calls")" "failed 2" "and the next run tries it again"
+
+# ----------------------------------------------- the package's kunwind-lttng-modules
+# As in the package: the files that it needs, and no others.
+package=$work/package/scripts
+mkdir -p "$package" "$work/package/sbin"
+cp scripts/{dkms-kernels.conf,kunwind-lttng-modules,lib.sh,lttng.sh} "$package"
+is "$(sed -n 's,^scripts/\(.*\) usr/share/kunwind-dkms/scripts$,\1,p' debian/kunwind-dkms.install | sort)" "$(ls "$package")" \
+	"the package has these files"
+ln -s ../scripts/kunwind-lttng-modules "$work/package/sbin/"
+lttng_modules() { "$work/package/sbin/kunwind-lttng-modules" "$@" >"$work/out" 2>&1; status=$?; last=$(tail -n 1 "$work/out"); }
+for words in "" "nonsense" "install now" "--nonsense"; do
+	# shellcheck disable=SC2086
+	lttng_modules $words
+	is "$status $last" "2 Try: kunwind-lttng-modules --help" "kunwind-lttng-modules $words: wrong usage"
+done
+lttng_modules --help
+like "$status $(cat "$work/out")" "^0 Builds LTTng's kernel modules" "kunwind-lttng-modules --help"
+machine 6.1.0-9-amd64 6.1.0-9-amd64+own+headers
+rm -rf "$KUNWIND_CACHE/lttng-modules"
+lttng_modules update
+is "$status $(find /lib/modules -name '*.ko')$(cat "$work/out")" "0 " "update: nothing is built, said or fetched if the administrator has not asked for LTTng"
+source_lttng 6.1.0-9-amd64
+echo lttng-probe-a.o >"$work/bad"
+lttng_modules install
+is "$status $last" "0 Next: apt install kunwind-dkms" "install: without kunwind-dkms's modules, they are next"
+is "$(cat /lib/modules/6.1.0-9-amd64/updates/lttng/left-out)" "lttng-probe-a" "a probe is left out for this kernel"
+mkdir -p /lib/modules/6.1.0-{10,11-broken,12}-amd64/build/scripts
+touch /lib/modules/6.1.0-{10,11-broken,12}-amd64/build/Makefile
+: >"$work/bad"
+lttng_modules update
+is "$status $(cd /lib/modules && ls -1d */updates/lttng/probes/lttng-probe-a.ko | xargs)" \
+	"1 6.1.0-10-amd64/updates/lttng/probes/lttng-probe-a.ko 6.1.0-12-amd64/updates/lttng/probes/lttng-probe-a.ko" \
+	"update: new kernels get the modules from the source that was kept, with all probes; one that fails does not stop others"
+like "$(cat "$work/out")" "6.1.0-11-broken-amd64 has no modules of LTTng. Try: kunwind-lttng-modules install" "... and is named"
+: >"$work/calls"
+rm -r /lib/modules/6.1.0-11-broken-amd64
+lttng_modules update
+is "$status $(grep -c ^make "$work/calls")" "0 0" "a second update builds nothing"
+lttng_modules remove
+is "$status $(find /lib/modules /usr/src -name '*lttng*'; find "$KUNWIND_CACHE" -name '*lttng*')" "0 " "remove: no module, source or build remains"
+lttng_modules remove
+like "$status $(cat "$work/out")" "^0 kunwind-lttng-modules install has installed no modules of LTTng: nothing to undo" "a second remove has nothing to do"
+chmod 755 "$work"
+is "$(setpriv --reuid 65534 --clear-groups "$package/kunwind-lttng-modules" remove 2>&1)" "kunwind-lttng-modules: needs root: sudo kunwind-lttng-modules remove" \
+	"without root's rights: says so"
 rm "$work/bin/make"
 
 machine 6.1.0-9-amd64 6.1.0-9-amd64+own+headers 6.1.0-8-amd64+own

@@ -40,6 +40,12 @@ file=/lib/modules/$2/updates/$5.ko
 [ -e "$file" ] || exit 1
 case $4 in version) cat "$file" ;; *) echo "$file" ;; esac
 END
+# LTTng's modules; this file is absent where they cannot be built
+fake kunwind-lttng-modules <<'END'
+echo "lttng $*" >>"$work/calls"
+[ -e "$work/lttng-works" ]
+END
+touch "$work/lttng-works"
 machine() { # KERNEL...
 	local kernel
 	find "$work"/{kernels,src,dkms} -mindepth 1 -delete
@@ -104,6 +110,15 @@ touch -d '1 hour' /lib/modules/6.1.0-9-amd64/updates/lttng-tracer.ko
 postinst triggered /usr/src
 is "$status $(cat "$work/out")" "0 kunwind-dkms: built lttng-probe-kunwind for 6.1.0-9-amd64" "triggered by another LTTng: the probe is built again"
 
+is "$(calls '^lttng update') $(calls '^lttng [^u]')" "3 0" "each time, the modules of LTTng are brought up to date first"
+rm "$work/lttng-works"
+touch -d '1 hour ago' /lib/modules/6.1.0-9-amd64/updates/lttng-tracer.ko
+mkdir -p /lib/modules/6.1.0-11-amd64/build && touch /lib/modules/6.1.0-11-amd64/build/Makefile
+postinst triggered /usr/src
+is "$status $(cat "$work/out")" "0 kunwind-dkms: a kernel has no modules of LTTng; see /var/cache/kunwind/logs
+kunwind-dkms: built kunwind for 6.1.0-11-amd64" "if that fails, it is said, and kunwind is built"
+touch "$work/lttng-works"
+
 machine
 postinst configure
 like "$status $(cat "$work/out")" "^0 .*no headers of a kernel are installed: apt install linux-headers-amd64" "without headers: which ones"
@@ -119,6 +134,10 @@ is "$? $(cat "$work/known")" "0 " "prerm: DKMS knows neither module any more"
 is "$(grep ^remove "$work/calls" | xargs -d '\n')" "remove -m kunwind-lttng -v 7 --all remove -m kunwind -v 7 --all" "the module that uses the other goes first"
 "$work/prerm" remove
 is "$? $(calls '^remove')" "0 2" "prerm: what DKMS does not know is not removed"
+is "$(grep ^lttng "$work/calls" | xargs -d '\n')" "lttng remove" "prerm: the modules of LTTng go with the package, not at an upgrade"
+rm "$work/lttng-works"
+"$work/prerm" remove >"$work/out"
+is "$? $(grep -c "LTTng's modules stay" "$work/out")" "0 1" "prerm: modules of LTTng that cannot be removed do not keep the package"
 
 # ------------------------------------------------------ what debian/ repeats of the source
 is "$(sed -n '1s/^kunwind (\(.*\)-[^-]*) .*/\1/p' debian/changelog)" "$(source_version)" "debian/changelog has the version of the source"
