@@ -48,6 +48,12 @@ typedef int64_t s64;
  * check.
  */
 #define kunwind_index(i, nr)	({ __typeof__(i) i_ = (i); i_ < (nr) ? i_ : 0; })
+
+/* Kernel: the address is checked once for several reads near it. Here each read is checked. */
+#define KUNWIND_MEM_REACH	(1UL << 16)
+#define kunwind_mem_clamp(mem, addr)	((void)(mem), (u64)(addr))
+#define kunwind_mem_load(mem, val, addr, fault)	kunwind_mem_read(mem, val, addr, fault)
+
 /* Returns zeroed memory, or NULL if there is none. May sleep. */
 static inline void *kunwind_alloc(size_t size)
 {

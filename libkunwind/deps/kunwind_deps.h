@@ -13,7 +13,8 @@
  *   memory     kunwind_alloc (zeroed, may sleep), kunwind_free,
  *              kunwind_alloc_size, memcpy, memset, memcmp, memmove
  *   reader     struct kunwind_mem, kunwind_mem_space, kunwind_mem_fs,
- *              kunwind_mem_begin, kunwind_mem_read, kunwind_mem_end
+ *              kunwind_mem_begin, kunwind_mem_read, kunwind_mem_end,
+ *              kunwind_mem_clamp, kunwind_mem_load
  *   signals    kunwind_mem_handler
  *   probes     kunwind_mem_return, kunwind_mem_original
  *   rest       kunwind_resched

@@ -234,6 +234,19 @@ do {										\
 } while (0)
 
 /*
+ * For several reads near one address: kunwind_mem_clamp() returns @addr, or zero if a
+ * word less than KUNWIND_MEM_REACH bytes above it may not be user space. What it
+ * returned, plus less than KUNWIND_MEM_REACH - 8, may be read by kunwind_mem_load().
+ */
+#define KUNWIND_MEM_REACH	(1UL << 16)
+#define kunwind_mem_clamp(mem, addr)						\
+({										\
+	u64 c_ = (addr);							\
+	c_ & array_index_mask_nospec(c_, (mem)->limit - KUNWIND_MEM_REACH);	\
+})
+#define kunwind_mem_load(mem, val, addr, fault)	unsafe_get_user(val, (const u64 __user *)(addr), fault)
+
+/*
  * Returns the return address that a return probe's trampoline replaced at @slot
  * of the walked task's stack, or 0 if it is not known. *@looked: number of
  * entries of the kernel's list that were read.
