@@ -129,6 +129,24 @@ bool dump_add_region(struct dump_process *dump, uint64_t start, uint64_t size, u
 	return true;
 }
 
+bool dump_add_own(struct dump_process *dump, uint32_t number, uint64_t start, uint64_t size, uint64_t offset)
+{
+	const uint64_t file = dump_input_size(dump->input);
+	struct dump_thread *thread = number < dump->nr_threads ? &dump->thread[number] : NULL;
+
+	if (!thread || start + size < start || offset > file || size > file - offset ||
+	    (thread->nr_own && (thread->first_own + thread->nr_own != dump->nr_own ||
+				dump->own[dump->nr_own - 1].end > start)))
+		return dump_fail(dump, "memory of a thread is not in order");
+	if (!make_room(dump, (void **)&dump->own, dump->nr_own, &dump->room_own, sizeof(*dump->own),
+		       DUMP_MOST_REGIONS, "regions of threads"))
+		return false;
+	if (!thread->nr_own++)
+		thread->first_own = dump->nr_own;
+	dump->own[dump->nr_own++] = (struct dump_region){ start, start + size, offset };
+	return true;
+}
+
 static int by_start(uint64_t a, uint64_t b)
 {
 	return a < b ? -1 : a > b;
@@ -312,6 +330,7 @@ void dump_free(struct dump_process *dump)
 		dump_drop_module(dump);
 	dump_input_free(dump->input);
 	free(dump->region);
+	free(dump->own);
 	free(dump->mapping);
 	free(dump->module);
 	free(dump->thread);
@@ -328,17 +347,18 @@ static bool read_region(const struct dump_process *dump, const struct dump_regio
 					    dump_read(dump->input, region->offset + at, buf, len);
 }
 
-size_t dump_memory(const struct dump_process *dump, uint64_t addr, void *buf, size_t len)
+static size_t read_regions(const struct dump_process *dump, const struct dump_region *first, uint32_t nr,
+			   uint64_t addr, void *buf, size_t len)
 {
-	const struct dump_region *region = dump->region;
-	uint32_t n = dump->nr_regions;
+	const struct dump_region *region = first;
+	uint32_t n = nr;
 	size_t done = 0, part;
 
 	if (!n)
 		return 0;
 	for (; n > 1; n -= n / 2)
 		region = region[n / 2].start <= addr ? region + n / 2 : region;
-	for (; done < len && region < dump->region + dump->nr_regions; region++) {
+	for (; done < len && region < first + nr; region++) {
 		if (addr < region->start || addr >= region->end)
 			break;
 		part = region->end - addr < len - done ? (size_t)(region->end - addr) : len - done;
@@ -348,6 +368,19 @@ size_t dump_memory(const struct dump_process *dump, uint64_t addr, void *buf, si
 		addr += part;
 	}
 	return done;
+}
+
+size_t dump_memory(const struct dump_process *dump, uint64_t addr, void *buf, size_t len)
+{
+	return read_regions(dump, dump->region, dump->nr_regions, addr, buf, len);
+}
+
+size_t dump_thread_memory(const struct dump_process *dump, const struct dump_thread *thread, uint64_t addr,
+			  void *buf, size_t len)
+{
+	const size_t got = read_regions(dump, dump->own + thread->first_own, thread->nr_own, addr, buf, len);
+
+	return got ? got : dump_memory(dump, addr, buf, len);
 }
 
 bool dump_string(const struct dump_process *dump, uint64_t addr, char *text, size_t size)

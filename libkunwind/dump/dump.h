@@ -104,6 +104,7 @@ struct dump_thread {
 	enum kunwind_reason reason;
 	enum dump_why why;
 	uint64_t missing;
+	uint32_t first_own, nr_own;	/* of a process that runs: regions of this thread's moment */
 };
 
 struct dump_crash {
@@ -135,6 +136,8 @@ struct dump_process {
 
 	struct dump_region *region;	/* sorted, disjoint after dump_open() */
 	uint32_t nr_regions, room_regions;
+	struct dump_region *own;	/* of single threads: sorted, disjoint for each */
+	uint32_t nr_own, room_own;
 	struct dump_mapping *mapping;	/* the same */
 	uint32_t nr_mappings, room_mappings;
 	struct dump_module *module;	/* sorted by start */
@@ -158,6 +161,10 @@ void dump_free(struct dump_process *dump);
 /* Copies memory of the process. Returns the number of bytes: fewer than @len if the rest is absent. */
 size_t dump_memory(const struct dump_process *dump, uint64_t addr, void *buf, size_t len);
 
+/* The same as it was when @thread was read, as far as this is known. */
+size_t dump_thread_memory(const struct dump_process *dump, const struct dump_thread *thread, uint64_t addr,
+			  void *buf, size_t len);
+
 /* The same for a string of at most @size - 1 bytes. False: it is absent, or longer. */
 bool dump_string(const struct dump_process *dump, uint64_t addr, char *text, size_t size);
 
@@ -176,6 +183,9 @@ struct dump_module *dump_add_module(struct dump_process *dump, const char *path)
 bool dump_add_mapping(struct dump_process *dump, uint64_t start, uint64_t end);
 /* An empty region, and one that wraps, is left out. What is beyond the file's end counts as missing. */
 bool dump_add_region(struct dump_process *dump, uint64_t start, uint64_t size, uint64_t offset);
+
+/* Adds a region of the thread that is last in dump->own, by address. False: dump->error says why. */
+bool dump_add_own(struct dump_process *dump, uint32_t thread, uint64_t start, uint64_t size, uint64_t offset);
 
 /* Takes a module out that was added last. */
 void dump_drop_module(struct dump_process *dump);

@@ -83,7 +83,9 @@ static bool take_regions(struct running *running)
 
 	for (i = 0; i < running->header.nr_regions; i++) {
 		if (!take(running, &region, sizeof(region)) ||
-		    !dump_add_region(running->dump, region.start, region.len, running->at))
+		    !(region.thread ? dump_add_own(running->dump, region.thread - 1, region.start,
+						   region.len, running->at) :
+				      dump_add_region(running->dump, region.start, region.len, running->at)))
 			return false;
 		if (region.len > dump_input_size(running->dump->input) - running->at)
 			return true;	/* truncated, as dump_add_region() has noted */

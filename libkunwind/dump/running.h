@@ -34,6 +34,7 @@ struct running_thread {
 
 struct running_region {
 	uint64_t start, len;
+	uint32_t thread, unused;	/* 0: of all; else the number of the thread whose it is, plus 1 */
 };
 
 #endif /* KUNWIND_RUNNING_H */
