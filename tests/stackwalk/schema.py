@@ -25,15 +25,15 @@ def many(item):
 INLINE = members(function=STRING, file=STRING, line=NUMBER)
 FRAME = dict(frame=COUNT, offset=ADDRESS, address=ADDRESS, module=STRING, module_offset=ANY_ADDRESS, function=STRING,
              function_offset=ANY_ADDRESS, file=STRING, line=NUMBER,
-             trust={"enum": ["context", "cfi", "signal", "code", "frame_pointer", "scan"]}, stack_pointer=ADDRESS,
+             trust={"enum": ["context", "cfi", "signal", "code", "frame_pointer", "scan", "interpreter"]}, stack_pointer=ADDRESS,
              missing_symbols=FLAG, inlines=many(INLINE), why=STRING)
 LIVE = dict(taken={"enum": ["asleep", "running", "stopped", None]}, note=STRING,
             kernel={"anyOf": [many({"type": "string"}), {"type": "null"}]})
-THREAD = members(["thread_id", "thread_name", "frame_count", "reason", "missing_address", "frames"], **LIVE, thread_id=COUNT, thread_name=STRING, frame_count=COUNT, reason={"enum": REASONS + [None]},
-                 missing_address=ANY_ADDRESS,
+THREAD = members(["thread_id", "thread_name", "frame_count", "reason", "missing_address", "interpreter", "frames"], **LIVE, thread_id=COUNT, thread_name=STRING, frame_count=COUNT, reason={"enum": REASONS + [None]},
+                 missing_address=ANY_ADDRESS, interpreter=STRING,
                  frames=many(members(list(FRAME), registers={"type": "object", "additionalProperties": ADDRESS}, **FRAME)))
 MODULE = members(base_addr=ADDRESS, end_addr=ADDRESS, filename=STRING, path=STRING, code_id=STRING, debug_id=STRING,
-                 package=STRING, deleted=FLAG, used=FLAG, why=STRING)
+                 package=STRING, deleted=FLAG, used=FLAG, why=STRING, interpreter=STRING)
 REPORT = members(status={"enum": ["OK"]}, format={"enum": ["core", "minidump", "chunk", "process", "report"]}, pid=NUMBER, command=STRING,
                  system_info=members(os={"enum": ["Linux"]}, cpu_arch={"enum": ["amd64", "x86"]}),
                  crash_info=members(type=STRING, address=ANY_ADDRESS, crashing_thread=NUMBER, signal=NUMBER, code=NUMBER),

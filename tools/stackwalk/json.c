@@ -84,6 +84,8 @@ static void put_modules(const struct stackwalk_session *session)
 		printf(", \"deleted\": %s, \"used\": %s, ", module->of.deleted ? "true" : "false",
 		       module->wanted ? "true" : "false");
 		member("why", module->wanted && !module->found ? (module->why ? module->why : "?") : NULL);
+		fputs(", ", stdout);
+		member("interpreter", module->refused);
 		putchar('}');
 	}
 	fputs("]", stdout);
@@ -126,6 +128,7 @@ static void put_frame(const struct stackwalk_session *session, const struct sess
 {
 	const struct stackwalk_frame *frame = &thread->frame[number];
 	const struct session_module *module = session_module(session, frame);
+	const bool interpreted = frame->trust == STACKWALK_INTERPRETED;
 	const uint64_t instruction = frame->ip - !frame->exact;
 	const struct kunwind_function *function;
 	struct kunwind_frame named;
@@ -144,10 +147,10 @@ static void put_frame(const struct stackwalk_session *session, const struct sess
 	fputs(", ", stdout);
 	put_function(function);
 	fputs(", ", stdout);
-	address("function_offset", function && function->name,
+	address("function_offset", function && function->name && !interpreted,
 		function ? function->offset - !frame->exact : 0);
 	fputs(", ", stdout);
-	member("trust", kunwind_report_trust(frame->trust));
+	member("trust", interpreted ? "interpreter" : kunwind_report_trust(frame->trust));
 	fputs(", ", stdout);
 	address("stack_pointer", true, frame->sp);
 	printf(", \"missing_symbols\": %s, \"inlines\": [", function && function->name ? "false" : "true");
@@ -192,6 +195,8 @@ static void put_thread(const struct stackwalk_session *session, const struct ses
 	member("reason", session_no_end(session, thread) ? NULL : kunwind_reason_name(thread->reason));
 	fputs(", ", stdout);
 	address("missing_address", thread->missing, thread->missing);
+	fputs(", ", stdout);
+	member("interpreter", session_lack(thread));
 	if (session->dump.format == DUMP_RUNNING || session->dump.format == DUMP_REPORT) {
 		fputs(", ", stdout);
 		member("note", thread->note);

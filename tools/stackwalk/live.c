@@ -258,6 +258,8 @@ void live_drop_stack(struct live_stack *stack)
 {
 	while (stack->nr_copies)
 		free(stack->copy[--stack->nr_copies].bytes);
+	live_free_pages(stack->pages);
+	stack->pages = NULL;
 }
 
 bool live_copy_stack(const struct live_process *live, const struct live_thread *thread,
@@ -267,20 +269,25 @@ bool live_copy_stack(const struct live_process *live, const struct live_thread *
 	uint32_t i;
 
 	stack->nr_copies = 0;
+	stack->pages = NULL;
 	ok = ok && copy_from(live, stack->regs.r[7], STACK, stack);
 	for (i = 0; ok && i < thread->nr_missed; i++)
 		ok = copy_from(live, thread->missed[i], MORE_STACK, stack);
 	if (!ok)
 		live_drop_stack(stack);
+	else if (thread->follows && live->interp && stack->regs.fs_base)
+		stack->pages = live_follow(live, stack->regs.fs_base);
 	return ok;
 }
 
 static void count(struct live_process *live, const struct live_stack *stack, bool more)
 {
+	const size_t pages = (size_t)live_nr_pages(stack->pages) * PAGE;
 	uint32_t i;
 
 	for (i = 0; i < stack->nr_copies; i++)
 		live->copied += more ? stack->copy[i].len : -stack->copy[i].len;
+	live->copied += more ? pages : -pages;
 }
 
 void live_keep_stack(struct live_process *live, struct live_thread *thread, const struct live_stack *stack,
@@ -552,7 +559,8 @@ void live_take_again(struct live_process *live)
 	for (i = 0; i < live->nr_threads; i++) {
 		struct live_thread *thread = &live->thread[i];
 
-		if (thread->nr_missed && !thread->wants_stop && thread->taken == LIVE_ASLEEP)
+		if ((thread->nr_missed || thread->follows) && !thread->wants_stop &&
+		    thread->taken == LIVE_ASLEEP)
 			thread->wants_stop = !take_sleeper(live, thread);
 		else if (thread->nr_missed)
 			thread->wants_stop = true;

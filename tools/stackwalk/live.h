@@ -6,6 +6,7 @@
  *   live_module.c  a thread, by the kernel module: not stopped
  *   live_asleep.c  without the module, a thread that sleeps: not stopped
  *   live_stop.c    without the module, a thread that runs: stopped for a moment by ptrace(2)
+ *   live_interp.c  what an interpreter keeps about a thread's stack, in the same moment
  *   live_write.c   writes all for the walker
  *   stack.c        kunwind stack: options, several processes, again and again
  */
@@ -39,6 +40,7 @@ struct live_stack {
 	struct kunwind_registers regs;
 	uint32_t nr_copies;
 	struct live_copy copy[LIVE_COPIES];
+	struct live_pages *pages;	/* of an interpreter's lists; NULL: not wanted */
 };
 
 struct live_thread {
@@ -50,6 +52,7 @@ struct live_thread {
 	bool wants_stop;		/* a walk without all of its registers was not complete */
 	uint64_t missed[LIVE_COPIES - 1];	/* addresses of memory that walks needed */
 	uint32_t nr_missed;
+	bool follows;			/* its stack has frames of live_process.interp */
 	char *kernel;			/* /proc/PID/task/TID/stack; NULL: not allowed */
 };
 
@@ -75,6 +78,7 @@ struct live_process {
 	size_t copied;			/* bytes of stacks */
 	bool no_kernel;			/* kernel stacks are not allowed */
 	enum live_kmod kmod;
+	const struct session_interp *interp;	/* NULL: none is known */
 };
 
 /* Reads the mappings, and the registers and stacks of all threads. False: after a message. */
@@ -117,6 +121,15 @@ bool live_take_asleep(struct live_process *live, struct live_thread *thread);
 
 /* live_module.c: lets those threads copy their stacks for which @wanted says so. */
 void live_ask(struct live_process *live, bool (*wanted)(const struct live_thread *thread));
+
+/*
+ * live_interp.c: copies what the interpreter keeps about the stack of a thread that does not run. The
+ * pages are sorted by address. NULL: out of memory.
+ */
+struct live_pages *live_follow(const struct live_process *live, uint64_t fs_base);
+uint32_t live_nr_pages(const struct live_pages *pages);	/* @pages may be NULL */
+const void *live_page(const struct live_pages *pages, uint32_t number, struct running_region *region);
+void live_free_pages(struct live_pages *pages);
 
 /* Returns why the thread must not be stopped; NULL: it may. */
 const char *live_why_not_stop(const struct live_process *live, pid_t tid);

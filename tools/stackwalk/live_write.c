@@ -52,9 +52,23 @@ static void put_threads(FILE *to, const struct live_process *live)
 	}
 }
 
+/* The memory of thread @number of its own moment. */
+static void put_pages(FILE *to, const struct live_pages *pages, size_t number)
+{
+	struct running_region region = { .thread = (uint32_t)number + 1 };
+	const void *bytes;
+	uint32_t i;
+
+	for (i = 0; i < live_nr_pages(pages); i++) {
+		bytes = live_page(pages, i, &region);
+		put(to, &region, sizeof(region));
+		put(to, bytes, region.len);
+	}
+}
+
 static void put_copy(FILE *to, const struct live_copy *copy)
 {
-	const struct running_region region = { copy->start, copy->len };
+	const struct running_region region = { .start = copy->start, .len = copy->len };
 
 	put(to, &region, sizeof(region));
 	put(to, copy->bytes, copy->len);
@@ -71,7 +85,8 @@ static void put_all(FILE *to, const struct live_process *live)
 	uint32_t k;
 
 	for (i = 0; i < live->nr_threads; i++)
-		header.nr_regions += live->thread[i].stack.nr_copies;
+		header.nr_regions += live->thread[i].stack.nr_copies +
+				     live_nr_pages(live->thread[i].stack.pages);
 	memcpy(header.command, live->command, sizeof(header.command));
 	put(to, &header, sizeof(header));
 	put(to, live->auxv, live->auxv_len);
@@ -82,6 +97,8 @@ static void put_all(FILE *to, const struct live_process *live)
 	for (i = 0; i < live->nr_threads; i++)
 		for (k = 0; k < live->thread[i].stack.nr_copies; k++)
 			put_copy(to, &live->thread[i].stack.copy[k]);
+	for (i = 0; i < live->nr_threads; i++)
+		put_pages(to, live->thread[i].stack.pages, i);
 }
 
 int live_write(const struct live_process *live)

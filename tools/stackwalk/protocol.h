@@ -12,6 +12,8 @@
 #include <stdint.h>
 
 #include "dump.h"
+#include "interp/interp_walk.h"
+#include "python.h"
 
 /* Of the parent: wire_request.type. */
 enum stackwalk_request {
@@ -36,6 +38,8 @@ enum stackwalk_type {
 	STACKWALK_END,
 	STACKWALK_WANT,		/* wants FILE */
 	STACKWALK_MET,		/* a module whose file was used */
+	STACKWALK_INTERPRETER,	/* a module that is one */
+	STACKWALK_FUNCTION,	/* of an interpreter: before the FRAMES that have it */
 	STACKWALK_DONE,
 };
 
@@ -67,6 +71,9 @@ struct stackwalk_thread {
 	char name[DUMP_NAME];
 };
 
+/* Trust of an interpreter's function: ip is its id, module the number of the FUNCTION. */
+#define STACKWALK_INTERPRETED	0xff
+
 struct stackwalk_frame {
 	uint64_t ip, sp;
 	uint32_t module;
@@ -82,7 +89,27 @@ struct stackwalk_frames {
 struct stackwalk_end {
 	uint32_t type, reason;	/* enum kunwind_reason; BUFFER_FULL: a limit on frames */
 	uint64_t missing;	/* address from which on memory is needed, or 0 */
-	uint32_t why, unused;	/* enum dump_why */
+	uint32_t why;		/* enum dump_why */
+	uint32_t interpreter;	/* 0: none, or all of its functions are there; else enum stackwalk_lack */
+};
+
+/* Why functions of an interpreter are missing. Below STACKWALK_LACKS_FS: enum kunwind_interp_reason. */
+enum stackwalk_lack {
+	STACKWALK_LACKS_FS = KUNWIND_INTERP_NR_REASONS,	/* the thread's fs_base is not known */
+	STACKWALK_NR_LACKS
+};
+
+struct stackwalk_interpreter {
+	uint32_t type, module, found, unused;
+	uint64_t bias;
+	struct python python;		/* if found */
+	char why[128];			/* else */
+};
+
+#define STACKWALK_FUNCTIONS_MOST	65536
+struct stackwalk_function {
+	uint32_t type, unused;
+	struct python_frame of;
 };
 
 struct stackwalk_want {

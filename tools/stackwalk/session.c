@@ -31,6 +31,8 @@ union packet {
 	struct stackwalk_end end;
 	struct stackwalk_want want;
 	struct stackwalk_met met;
+	struct stackwalk_interpreter interpreter;
+	struct stackwalk_function function;
 };
 
 struct conversation {
@@ -242,9 +244,11 @@ static bool take_end(struct conversation *conversation)
 	struct session_thread *thread = &session->thread[session->nr_threads - 1];
 	const struct stackwalk_end *end = &conversation->packet.end;
 
-	if (!conversation->in_thread || end->reason >= KUNWIND_NR_REASONS || end->why >= DUMP_NR_WHY)
+	if (!conversation->in_thread || end->reason >= KUNWIND_NR_REASONS || end->why >= DUMP_NR_WHY ||
+	    end->interpreter >= STACKWALK_NR_LACKS)
 		return bad(conversation, "the walker contradicts itself");
 	thread->note = whys[end->why];
+	thread->lack = end->interpreter;
 	conversation->in_thread = false;
 	thread->reason = (enum kunwind_reason)end->reason;
 	thread->missing = end->missing;
@@ -271,6 +275,48 @@ static bool take_met(struct conversation *conversation)
 	return true;
 }
 
+static bool take_interpreter(struct conversation *conversation)
+{
+	struct stackwalk_interpreter *from = &conversation->packet.interpreter;
+	struct stackwalk_session *session = conversation->session;
+	struct session_interp interp = { .found = true, .bias = from->bias };
+
+	from->why[sizeof(from->why) - 1] = 0;
+	if (from->module >= session->nr_modules || session->module[from->module].refused ||
+	    (from->found && kunwind_interp_check(&from->python.desc, &interp.interp)))
+		return bad(conversation, "the walker contradicts itself");
+	if (!from->found) {
+		session->module[from->module].refused = strdup(from->why);
+		return session->module[from->module].refused || no_memory();
+	}
+	if (!session->interp.found)
+		session->interp = interp;
+	return true;
+}
+
+static bool take_function(struct conversation *conversation)
+{
+	struct python_frame *from = &conversation->packet.function.of;
+	struct stackwalk_session *session = conversation->session;
+	struct session_function *more;
+	uint32_t room;
+
+	if (session->nr_functions >= STACKWALK_FUNCTIONS_MOST)
+		return bad(conversation, "the walker contradicts itself");
+	if (session->nr_functions == session->room_functions) {
+		room = 2 * session->room_functions + 64;
+		more = realloc(session->function, room * sizeof(*more));
+		if (!more)
+			return no_memory();
+		session->function = more;
+		session->room_functions = room;
+	}
+	from->name[sizeof(from->name) - 1] = from->file[sizeof(from->file) - 1] = 0;
+	more = &session->function[session->nr_functions++];
+	*more = (struct session_function){ strdup(from->name), strdup(from->file), from->line };
+	return (more->name && more->file) || no_memory();
+}
+
 static bool take_packet(struct conversation *conversation)
 {
 	const union packet *packet = &conversation->packet;
@@ -285,6 +331,8 @@ static bool take_packet(struct conversation *conversation)
 		[STACKWALK_END] = { sizeof(packet->end), take_end },
 		[STACKWALK_WANT] = { sizeof(packet->want), answer_want },
 		[STACKWALK_MET] = { sizeof(packet->met), take_met },
+		[STACKWALK_INTERPRETER] = { sizeof(packet->interpreter), take_interpreter },
+		[STACKWALK_FUNCTION] = { sizeof(packet->function), take_function },
 	};
 
 	if (packet->type == STACKWALK_ERROR && conversation->len == sizeof(packet->error)) {
@@ -352,6 +400,13 @@ void session_free(struct stackwalk_session *session)
 
 	for (i = 0; i < session->nr_threads; i++)
 		free(session->thread[i].frame);
+	for (i = 0; i < session->nr_modules; i++)
+		free(session->module[i].refused);
+	for (i = 0; i < session->nr_functions; i++) {
+		free(session->function[i].name);
+		free(session->function[i].file);
+	}
+	free(session->function);
 	free(session->thread);
 	free(session->module);
 	if (session->symbolizer)
@@ -361,12 +416,49 @@ void session_free(struct stackwalk_session *session)
 const struct session_module *session_module(const struct stackwalk_session *session,
 					    const struct stackwalk_frame *frame)
 {
-	return frame->module < session->nr_modules ? &session->module[frame->module] : NULL;
+	return frame->trust != STACKWALK_INTERPRETED && frame->module < session->nr_modules ?
+		       &session->module[frame->module] : NULL;
 }
 
 const char *session_path(const struct session_module *module)
 {
 	return *module->of.path || !module->path ? module->of.path : module->path;
+}
+
+const char *session_lack(const struct session_thread *thread)
+{
+	static const char *const lacks[STACKWALK_NR_LACKS] = {
+		[KUNWIND_INTERP_NO_STATE] = "the interpreter does not know the thread",
+		[KUNWIND_INTERP_UNSETTLED_CODE] = "a call is just being made",
+		[KUNWIND_INTERP_BAD_KEY] = "its thread-specific data has too many keys",
+		[KUNWIND_INTERP_UNREADABLE] = "memory of the interpreter is not there",
+		[KUNWIND_INTERP_SPOILT] = "its list of calls is damaged",
+		[KUNWIND_INTERP_TORN] = "its list of calls is just being changed",
+		[KUNWIND_INTERP_BUDGET] = "its list of calls is too long",
+		[KUNWIND_INTERP_FULL] = "there are too many",
+		[KUNWIND_INTERP_NATIVE] = "the native frames that run them are not known",
+		[STACKWALK_LACKS_FS] = "fs_base is not known",
+	};
+
+	return thread->lack < STACKWALK_NR_LACKS ? lacks[thread->lack] : NULL;
+}
+
+/* Names a function of an interpreter. */
+static void name_function(const struct stackwalk_session *session, const struct stackwalk_frame *frame,
+			  struct kunwind_frame *named)
+{
+	static struct kunwind_function function;
+	const struct session_function *from = frame->module < session->nr_functions ?
+					      &session->function[frame->module] : NULL;
+
+	function = (struct kunwind_function){ 0 };
+	named->function = &function;
+	named->nr_functions = 1;
+	if (!from)
+		return;
+	function.name = *from->name ? from->name : NULL;
+	function.file = *from->file ? from->file : NULL;
+	function.line = from->line;
 }
 
 void session_name(const struct stackwalk_session *session, const struct stackwalk_frame *frame,
@@ -376,6 +468,10 @@ void session_name(const struct stackwalk_session *session, const struct stackwal
 	uint64_t address;
 
 	*named = (struct kunwind_frame){ .address = frame->ip };
+	if (frame->trust == STACKWALK_INTERPRETED) {
+		name_function(session, frame, named);
+		return;
+	}
 	if (!module || !*session_path(module)) {
 		named->why = module ? "the name of its file is not known" : "no code of a file";
 		return;

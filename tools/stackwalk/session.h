@@ -8,6 +8,13 @@
 #include "libkunwind-symbolize.h"
 #include "protocol.h"
 
+/* An interpreter whose functions are on a stack. */
+struct session_interp {
+	bool found;
+	uint64_t bias;
+	struct kunwind_interp interp;
+};
+
 struct session_module {
 	struct stackwalk_module of;
 	bool wanted;			/* a walk has met it */
@@ -15,6 +22,7 @@ struct session_module {
 	uint64_t inode;			/* of a file that was found without a build-id; 0: none */
 	const char *why;		/* the file was not found; NULL: it was, or was not looked for */
 	const char *path;		/* of the file that was given for it; NULL: that of the dump */
+	char *refused;			/* why it is an interpreter without functions; or NULL */
 	struct kunwind_symbolizer_object *object;
 };
 
@@ -24,6 +32,7 @@ struct session_thread {
 	size_t nr, room;
 	enum kunwind_reason reason;
 	uint64_t missing;
+	uint32_t lack;			/* enum stackwalk_lack; 0: none */
 	/* of a process that runs; NULL: of a dump, or not known */
 	const char *taken;		/* "asleep", "running", "stopped" */
 	const char *note;		/* why registers are missing; of a report: why a stack ends early */
@@ -43,6 +52,12 @@ struct stackwalk_session {
 	struct session_module *module;	/* [dump.nr_modules] */
 	struct session_thread *thread;	/* [dump.nr_threads] */
 	uint32_t nr_modules, nr_threads;	/* received */
+	struct session_interp interp;
+	struct session_function {
+		char *name, *file;	/* "": not known */
+		uint32_t line;
+	} *function;
+	uint32_t nr_functions, room_functions;
 };
 
 /* Walks the stacks of the dump in @fd. @name: for messages. False: after a message. */
@@ -56,6 +71,9 @@ static inline bool session_no_end(const struct stackwalk_session *session,
 {
 	return session->dump.format == DUMP_REPORT && thread->reason == KUNWIND_NOT_READY && thread->note;
 }
+
+/* Returns why functions of an interpreter are missing; NULL: none is. */
+const char *session_lack(const struct session_thread *thread);
 
 /* Returns the module of a frame, or NULL. */
 const struct session_module *session_module(const struct stackwalk_session *session,

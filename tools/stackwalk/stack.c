@@ -139,8 +139,16 @@ static bool note_needs(struct live_thread *thread, const struct session_thread *
 {
 	uint32_t i;
 
-	if (thread->taken == LIVE_NOT || thread->why || walked->reason == KUNWIND_COMPLETE ||
-	    walked->reason == KUNWIND_BUFFER_FULL)
+	if (thread->taken == LIVE_NOT || thread->why)
+		return false;
+	/* a thread that runs has copied its stack only; what sleeps, not all of its registers */
+	if (!thread->follows && (walked->lack == KUNWIND_INTERP_UNREADABLE ||
+				 walked->lack == STACKWALK_LACKS_FS)) {
+		thread->follows = true;
+		thread->wants_stop = thread->taken != LIVE_ASLEEP || walked->lack == STACKWALK_LACKS_FS;
+		return true;
+	}
+	if (walked->reason == KUNWIND_COMPLETE || walked->reason == KUNWIND_BUFFER_FULL)
 		return false;
 	if (walked->missing) {
 		for (i = 0; i < thread->nr_missed && thread->missed[i] != walked->missing; i++)
@@ -178,9 +186,11 @@ static bool walk_once(struct live_process *live, const struct session_options *o
 static bool walk(struct live_process *live, const struct session_options *options, const char *name,
 		 struct stackwalk_session *session)
 {
+	static struct session_interp interp;
 	bool again;
 	size_t i;
 
+	interp.found = false;
 	for (;;) {
 		if (!walk_once(live, options, name, session))
 			return false;
@@ -189,6 +199,9 @@ static bool walk(struct live_process *live, const struct session_options *option
 			again |= note_needs(&live->thread[i], &session->thread[i]);
 		if (!again)
 			return true;
+		if (session->interp.found)
+			interp = session->interp;
+		live->interp = interp.found ? &interp : NULL;
 		live_take_again(live);
 		session_free(session);
 	}

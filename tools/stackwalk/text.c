@@ -32,6 +32,17 @@ static void put_source(const struct kunwind_function *function)
 		printf(":%u", function->line);
 }
 
+/* A function of an interpreter has no address of its own. */
+static void put_interpreted(const struct kunwind_function *function, size_t number, int width, bool lines)
+{
+	printf("  #%-3zu %*s ", number, width + 2, "");
+	put(function->name ? function->name : "?");
+	fputs(" (interpreted)", stdout);
+	if (lines)
+		put_source(function);
+	putchar('\n');
+}
+
 static void put_frame(const struct stackwalk_session *session, const struct stackwalk_frame *frame,
 		      size_t number, bool lines)
 {
@@ -47,6 +58,10 @@ static void put_frame(const struct stackwalk_session *session, const struct stac
 	unsigned int i;
 
 	session_name(session, frame, &named);
+	if (frame->trust == STACKWALK_INTERPRETED) {
+		put_interpreted(kunwind_frame_function(&named), number, width, lines);
+		return;
+	}
 	for (i = 0; lines && i + 1 < named.nr_functions; i++) {
 		printf("  #%-3zu %*s ", number, width + 2, "");
 		put(named.function[i].name ? named.function[i].name : "?");
@@ -78,6 +93,10 @@ static void put_frame(const struct stackwalk_session *session, const struct stac
 
 static void put_end(const struct stackwalk_session *session, const struct session_thread *thread)
 {
+	/* the limit on frames that was asked for cuts these, too */
+	if (session_lack(thread) && thread->reason != KUNWIND_BUFFER_FULL)
+		printf("  Functions of the interpreter are missing: %s%s%s%s.\n", session_lack(thread),
+		       thread->note ? " (" : "", thread->note ? thread->note : "", thread->note ? ")" : "");
 	if (thread->reason == KUNWIND_COMPLETE)
 		return;
 	if (!thread->of.known) {
@@ -109,11 +128,11 @@ static bool same_stack(const struct session_thread *a, const struct session_thre
 {
 	size_t i;
 
-	if (a->nr != b->nr || a->reason != b->reason || !same_text(a->note, b->note) ||
+	if (a->nr != b->nr || a->reason != b->reason || a->lack != b->lack || !same_text(a->note, b->note) ||
 	    !same_text(a->kernel, b->kernel))
 		return false;
 	for (i = 0; i < a->nr; i++)
-		if (a->frame[i].ip != b->frame[i].ip)
+		if (a->frame[i].ip != b->frame[i].ip || a->frame[i].module != b->frame[i].module)
 			return false;
 	return true;
 }
@@ -205,7 +224,8 @@ static void put_stopped(const struct stackwalk_session *session)
 	for (i = 0; i < session->nr_threads; i++)
 		nr += session->thread[i].taken && !strcmp(session->thread[i].taken, "stopped");
 	if (nr)
-		printf("Stopped for a moment by ptrace(2), because they ran or their registers were needed: "
+		printf("Stopped for a moment by ptrace(2), because they ran, or their registers "
+		       "or the interpreter's memory were needed: "
 		       "%u of %u threads\n", nr, session->nr_threads);
 }
 
@@ -234,6 +254,23 @@ static void put_modules(const struct stackwalk_session *session)
 			put(module->of.package);
 		}
 		printf(": %s\n", module->why ? module->why : "?");
+	}
+}
+
+static void put_refused(const struct stackwalk_session *session)
+{
+	bool first = true;
+	uint32_t i;
+
+	for (i = 0; i < session->nr_modules; i++) {
+		if (!session->module[i].refused)
+			continue;
+		if (first)
+			fputs("\nInterpreters whose functions are not shown:\n", stdout);
+		first = false;
+		fputs("  ", stdout);
+		put(session_path(&session->module[i]));
+		printf(": %s\n", session->module[i].refused);
 	}
 }
 
@@ -270,5 +307,6 @@ void stackwalk_text(const struct stackwalk_session *session, const char *name, b
 	for (i = 0; i < session->nr_threads; i++)
 		put_thread(session, i, all, lines, printed);
 	put_modules(session);
+	put_refused(session);
 	free(printed);
 }

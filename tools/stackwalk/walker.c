@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "helper.h"
-#include "protocol.h"
+#include "walker.h"
 #include "wire.h"
 
 #define MEMORY_MB	768
@@ -30,23 +30,7 @@
 #define HEADERS		4096		/* bytes that must be the same without a build-id */
 #define WHOLE		(64u << 10)	/* a module of this size that the dump has whole needs no file */
 
-struct walked_module {
-	bool tried, matched, parsed;
-	int fd;				/* -1: none */
-	struct dump_image image;	/* of the file, or of the memory */
-	struct walker *walker;
-	uint32_t id;
-};
-
-struct walker {
-	struct dump_process *dump;
-	struct kunwind_unwinder *unwinder;
-	struct walked_module **module;	/* by id; NULL: not met */
-	uint32_t nr_files, most;
-	uint64_t frames;
-};
-
-static void say(const void *message, size_t size)
+void walker_say(const void *message, size_t size)
 {
 	/* the parent has gone */
 	if (!wire_send(WIRE_SOCKET, message, size, NULL, 0))
@@ -58,7 +42,7 @@ static int fail(const char *text)
 	struct stackwalk_error error = { .type = STACKWALK_ERROR };
 
 	snprintf(error.text, sizeof(error.text), "%s", text);
-	say(&error, sizeof(error));
+	walker_say(&error, sizeof(error));
 	return 1;
 }
 
@@ -113,7 +97,7 @@ static int ask_file(struct walker *walker, uint32_t id)
 
 	if (walker->nr_files >= MOST_FILES)
 		return -1;
-	say(&want, sizeof(want));
+	walker_say(&want, sizeof(want));
 	if (wire_receive(WIRE_SOCKET, &answer, sizeof(answer), fds) != sizeof(answer) ||
 	    answer.type != STACKWALK_FILE || answer.id != id)
 		_exit(1);
@@ -128,7 +112,7 @@ static int ask_file(struct walker *walker, uint32_t id)
 	return fds[0];
 }
 
-static size_t read_file(void *data, uint64_t offset, void *buf, size_t len)
+size_t walker_read_file(void *data, uint64_t offset, void *buf, size_t len)
 {
 	return read_descriptor(&((struct walked_module *)data)->fd, offset, buf, len);
 }
@@ -189,7 +173,8 @@ static struct walked_module *meet(struct walker *walker, uint32_t id)
 	if (!is_whole(walker->dump, module))
 		walked->fd = ask_file(walker, id);
 	walked->matched = walked->fd >= 0;
-	walked->parsed = dump_image_parse(walked->matched ? read_file : read_header, walked, &walked->image);
+	walked->parsed = dump_image_parse(walked->matched ? walker_read_file : read_header, walked,
+					  &walked->image);
 	return walked;
 }
 
@@ -200,7 +185,7 @@ static size_t read_image(void *data, uint64_t offset, void *buf, size_t len)
 
 	if (!meet(walked->walker, walked->id))
 		return 0;
-	return walked->matched ? read_file(walked, offset, buf, len) :
+	return walked->matched ? walker_read_file(walked, offset, buf, len) :
 	       walked->parsed ? read_memory_of(walked, offset, buf, len) : 0;
 }
 
@@ -222,12 +207,12 @@ static size_t read_constant(struct walker *walker, uint64_t addr, void *buf, siz
 	if (!load || load->flags & PF_W)
 		return 0;
 	left = load->filesz - (vaddr - load->vaddr);
-	return read_file((void *)walked, load->offset + (vaddr - load->vaddr), buf,
-			 len < left ? len : (size_t)left);
+	return walker_read_file((void *)walked, load->offset + (vaddr - load->vaddr), buf,
+				len < left ? len : (size_t)left);
 }
 
 /* For the walks. */
-static size_t read_memory(void *data, uint64_t addr, void *buf, size_t len)
+size_t walker_read_memory(void *data, uint64_t addr, void *buf, size_t len)
 {
 	struct walker *walker = data;
 	size_t got = dump_memory(walker->dump, addr, buf, len);
@@ -278,8 +263,16 @@ static bool make_unwinder(struct walker *walker, bool guess)
 static void send_frames(struct stackwalk_frames *frames)
 {
 	if (frames->nr)
-		say(frames, offsetof(struct stackwalk_frames, frame) + frames->nr * sizeof(frames->frame[0]));
+		walker_say(frames, offsetof(struct stackwalk_frames, frame) +
+					   frames->nr * sizeof(frames->frame[0]));
 	frames->nr = 0;
+}
+
+static void send_frame(struct stackwalk_frames *frames, const struct stackwalk_frame *frame)
+{
+	frames->frame[frames->nr++] = *frame;
+	if (frames->nr == STACKWALK_FRAMES_MOST)
+		send_frames(frames);
 }
 
 /* Finds a frame that comes again (Brent): a power of two of frames after it was kept. */
@@ -302,24 +295,31 @@ static bool comes_again(struct cycle *cycle, const struct kunwind_stack_frame *f
 /* A walk of a thread, and what was found. */
 struct thread_walk {
 	struct kunwind_stack_walk walk;
-	struct stackwalk_frames frames;
+	struct thread_stack stack;
 	struct stackwalk_end end;
 	struct cycle cycle;
-	uint64_t nr;
 };
 
-static void add_frame(struct walker *walker, struct thread_walk *of, const struct kunwind_stack_frame *frame)
+/* False: out of memory. */
+static bool add_frame(struct walker *walker, struct thread_stack *stack,
+		      const struct kunwind_stack_frame *frame)
 {
 	const struct dump_mapping *mapping = dump_find_mapping(walker->dump, frame->ip - !frame->exact);
+	struct stackwalk_frame *more;
 
-	of->frames.frame[of->frames.nr++] = (struct stackwalk_frame){
+	if (stack->nr == stack->room) {
+		more = realloc(stack->native, (2 * stack->room + 64) * sizeof(*more));
+		if (!more)
+			return false;
+		stack->native = more;
+		stack->room = 2 * stack->room + 64;
+	}
+	stack->native[stack->nr++] = (struct stackwalk_frame){
 		.ip = frame->ip, .sp = frame->sp, .trust = frame->trust, .exact = frame->exact,
 		.module = mapping ? mapping->module : DUMP_NO_MODULE,
 	};
-	of->nr++;
 	walker->frames++;
-	if (of->frames.nr == STACKWALK_FRAMES_MOST)
-		send_frames(&of->frames);
+	return true;
 }
 
 /* @trust: of the first frame. */
@@ -329,9 +329,9 @@ static void walk_from(struct walker *walker, struct thread_walk *of, const struc
 	struct kunwind_stack_frame frame;
 
 	of->end.reason = KUNWIND_REG_UNKNOWN;
-	if (kunwind_walk_begin_regs(&of->walk, walker->unwinder, regs, read_memory, walker))
+	if (kunwind_walk_begin_regs(&of->walk, walker->unwinder, regs, walker_read_memory, walker))
 		return;
-	while ((!walker->most || of->nr < walker->most) && walker->frames < MOST_FRAMES) {
+	while ((!walker->most || of->stack.nr < walker->most) && walker->frames < MOST_FRAMES) {
 		if (!kunwind_walk_next(&of->walk, &frame)) {
 			of->end.reason = kunwind_walk_reason(&of->walk);
 			of->end.missing = kunwind_walk_missing(&of->walk);
@@ -343,7 +343,8 @@ static void walk_from(struct walker *walker, struct thread_walk *of, const struc
 		if (trust)
 			frame.trust = trust;
 		trust = 0;
-		add_frame(walker, of, &frame);
+		if (!add_frame(walker, &of->stack, &frame))
+			break;
 	}
 	of->end.reason = KUNWIND_BUFFER_FULL;
 }
@@ -376,10 +377,10 @@ static void walk_from_caller(struct walker *walker, struct thread_walk *of, cons
 	uint64_t caller;
 	uint8_t code[7];
 
-	if (!walker->dump->i386 || of->nr != 1 || of->end.reason != KUNWIND_NO_OBJECT ||
+	if (!walker->dump->i386 || of->stack.nr != 1 || of->end.reason != KUNWIND_NO_OBJECT ||
 	    dump_find_mapping(walker->dump, regs.r[16]) || !dump_word(walker->dump, regs.r[7], &caller) ||
 	    !dump_find_mapping(walker->dump, caller - 1) ||
-	    read_memory(walker, caller - sizeof(code), code, sizeof(code)) != sizeof(code) ||
+	    walker_read_memory(walker, caller - sizeof(code), code, sizeof(code)) != sizeof(code) ||
 	    !ends_with_call(code))
 		return;
 	regs.r[16] = caller;
@@ -388,20 +389,50 @@ static void walk_from_caller(struct walker *walker, struct thread_walk *of, cons
 	walk_from(walker, of, &regs, KUNWIND_TRUST_CODE);
 }
 
+/* Sends the frames; those of an interpreter before the native frame that runs them. */
+static void send_stack(struct walker *walker, const struct thread_stack *stack, struct stackwalk_end *end)
+{
+	static struct stackwalk_frames frames = { .type = STACKWALK_FRAMES };
+	uint64_t left = walker->most ? walker->most : UINT64_MAX;
+	uint32_t inner = 0;
+	size_t i;
+
+	for (i = 0; i < stack->nr && left; i++) {
+		for (; inner < stack->nr_inner && stack->inner[inner].native == i && left; inner++, left--) {
+			const struct stackwalk_frame frame = {
+				.ip = stack->inner[inner].id, .sp = stack->native[i].sp, .exact = true,
+				.trust = STACKWALK_INTERPRETED, .module = stack->function[inner],
+			};
+
+			send_frame(&frames, &frame);
+			walker->frames++;
+		}
+		if (!left)
+			break;
+		send_frame(&frames, &stack->native[i]);
+		left--;
+	}
+	send_frames(&frames);
+	if (i < stack->nr)
+		end->reason = KUNWIND_BUFFER_FULL;
+}
+
 static void walk_thread(struct walker *walker, const struct dump_thread *thread)
 {
 	static struct thread_walk of;
 
-	of.frames.type = STACKWALK_FRAMES;
 	of.end = (struct stackwalk_end){ .type = STACKWALK_END, .reason = KUNWIND_REG_UNKNOWN };
 	of.cycle = (struct cycle){ 0 };
-	of.nr = 0;
+	of.stack.nr = of.stack.nr_inner = 0;
+	walker->thread = thread;
 	if (thread->known) {
 		walk_from(walker, &of, &thread->regs, 0);
 		walk_from_caller(walker, &of, thread);
+		of.stack.complete = of.end.reason == KUNWIND_COMPLETE;
+		of.end.interpreter = walker_find_interpreted(walker, &of.stack);
 	}
-	send_frames(&of.frames);
-	say(&of.end, sizeof(of.end));
+	send_stack(walker, &of.stack, &of.end);
+	walker_say(&of.end, sizeof(of.end));
 }
 
 /* The frames of a report. */
@@ -428,7 +459,7 @@ static void send_thread(struct walker *walker, const struct dump_thread *thread)
 			send_frames(&frames);
 	}
 	send_frames(&frames);
-	say(&end, sizeof(end));
+	walker_say(&end, sizeof(end));
 }
 
 /* Lets the parent find the files of all modules, for the names: a report has only those of its frames. */
@@ -460,7 +491,7 @@ static void send_dump(const struct dump_process *dump)
 	memcpy(message.command, dump->command, sizeof(message.command));
 	mapping = dump->auxv.entry ? dump_find_mapping(dump, dump->auxv.entry) : NULL;
 	message.main_module = mapping ? mapping->module : DUMP_NO_MODULE;
-	say(&message, sizeof(message));
+	walker_say(&message, sizeof(message));
 	for (i = 0; i < dump->nr_modules; i++) {
 		const struct dump_module *module = &dump->module[i];
 		static struct stackwalk_module one;
@@ -475,7 +506,7 @@ static void send_dump(const struct dump_process *dump)
 		memcpy(one.build_id, module->build_id, sizeof(one.build_id));
 		snprintf(one.path, sizeof(one.path), "%s", module->path);
 		snprintf(one.package, sizeof(one.package), "%s", module->package ? module->package : "");
-		say(&one, sizeof(one));
+		walker_say(&one, sizeof(one));
 	}
 }
 
@@ -492,7 +523,7 @@ static void send_met(const struct walker *walker)
 			continue;
 		met.matched = walked->matched;
 		met.bias = dump_image_bias(&walked->image, walker->dump->module[i].image);
-		say(&met, sizeof(met));
+		walker_say(&met, sizeof(met));
 	}
 }
 
@@ -516,7 +547,7 @@ static int serve(int fd, const struct wire_request *start)
 						    .known = thread->known, .regs = thread->regs };
 
 		memcpy(message.name, thread->name, sizeof(message.name));
-		say(&message, sizeof(message));
+		walker_say(&message, sizeof(message));
 		if (walker.dump->format == DUMP_REPORT)
 			send_thread(&walker, thread);
 		else
@@ -525,7 +556,7 @@ static int serve(int fd, const struct wire_request *start)
 	if (walker.dump->format == DUMP_REPORT)
 		want_all(&walker);
 	send_met(&walker);
-	say(&done, sizeof(done));
+	walker_say(&done, sizeof(done));
 	return 0;
 }
 
