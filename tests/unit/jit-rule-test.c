@@ -28,6 +28,7 @@ struct found {
 	unsigned long addresses[MOST];
 	u8 trust[MOST];
 	u32 count, spent;
+	bool ran;		/* a step by jit_run, which keeps no rule */
 	u64 sp;
 	enum kunwind_reason reason;
 };
@@ -41,6 +42,7 @@ static struct found walk_with(struct kunwind_analysis_cache *with)
 	walk.mem.space = space;
 	found.reason = kunwind_walk(&walk);
 	found.count = walk.count;
+	found.ran = walk.others && walk.found[KUNWIND_BY_JIT_RUN];
 	found.spent = kunwind_budget(&walk) - walk.mem.left;
 	return found;
 }
@@ -179,7 +181,7 @@ static void test_code(void)
 	for (i = 0; i < ARRAY_SIZE(pieces); i++)
 		for (at = pieces[i].from; at < pieces[i].to; at++)
 			for (bit = 0; bit < 8; bit++) {
-				struct found before;
+				struct found before, after;
 				u64 hash;
 
 				by_rsp_filled(FAR);
@@ -189,7 +191,8 @@ static void test_code(void)
 				differ += !same(&before, (struct found[]){ walk_with(NULL) });
 				bad += !agrees();
 				/* A step by the methods keeps another hash. */
-				used += walk_with(&cache).count > 2 && rule_at(FRAME)->hash == hash;
+				after = walk_with(&cache);
+				used += after.count > 2 && !after.ran && rule_at(FRAME)->hash == hash;
 			}
 	printf("# %u stacks differ\n", differ);
 	tap_ok(!bad && differ > 50, "JIT rule: a change of the code does not lead to a wrong caller");

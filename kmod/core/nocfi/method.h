@@ -29,6 +29,7 @@
 	M(OTHER_STACK, "other_stack", CODE, CALLED | ALIGNED, by_other_frame) /* 1,024 instructions */ \
 	M(JIT_FRAME, "jit_frame", CODE, CALLED | ALIGNED | JIT, by_jit_frame) /* 512 words of stack */ \
 	M(JIT_MADE, "jit_made", CODE, CALLED | ALIGNED | JIT, by_jit_made) /* 384 words of code */ \
+	M(JIT_RUN, "jit_run", CODE, CALLED | ALIGNED | JIT, by_jit_run) /* 24 instructions */ \
 	M(AHEAD, "ahead", CODE, ALIGNED, by_code_ahead)		/* 8,192 instructions */	\
 	M(JIT_FRAME_EXACT, "jit_frame_exact", CODE, EXACT | ALIGNED | JIT, by_jit_frame)	\
 	M(RBP, "rbp", CODE, ALIGNED, by_proven_rbp)		/* 2 words of stack */		\

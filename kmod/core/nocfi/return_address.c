@@ -44,6 +44,7 @@
 #include "analysis_cache.h"
 #include "code_analysis.h"
 #include "return_address.h"
+#include "step.h"
 
 #define SYSCALL		0x050f		/* the instruction, as a little-endian word */
 #define MOST_READ	4096		/* bytes of it that are read */
@@ -301,6 +302,39 @@ bool kunwind_walk_attr kunwind_proof_sigframe(struct kunwind_walk *walk, u64 sp)
 	/* The code segment of 64-bit code, in the sigcontext's word of segments; and Xen's (PV). */
 	return kunwind_read_word(&walk->mem, sp + 40 + 18 * 8, &segments) &&
 	       ((u16)segments == 0x33 || (u16)segments == 0xe033);
+}
+
+/*
+ * In the trampoline, rsp points to the struct ucontext of the signal frame:
+ * flags, link and stack (40 bytes), then struct sigcontext.
+ */
+bool kunwind_walk_attr kunwind_nocfi_signal(struct kunwind_walk *walk, bool exact)
+{
+	static const u8 order[] = {
+		KUNWIND_R8, KUNWIND_R9, KUNWIND_R10, KUNWIND_R11, KUNWIND_R12, KUNWIND_R13,
+		KUNWIND_R14, KUNWIND_R15, KUNWIND_RDI, KUNWIND_RSI, KUNWIND_RBP, KUNWIND_RBX,
+		KUNWIND_RDX, KUNWIND_RAX, KUNWIND_RCX, KUNWIND_RSP, KUNWIND_RA,
+	};
+	u64 sp = walk->regs.r[KUNWIND_RSP], value;
+	struct kunwind_mem *mem = &walk->mem;
+	u32 i;
+
+	if (!kunwind_proof_in_trampoline(walk, exact) || !kunwind_proof_sigframe(walk, sp))
+		return false;
+	if (!kunwind_mem_begin(mem, sp + 40))
+		return false;
+	for (i = 0; i < ARRAY_SIZE(order); i++) {
+		kunwind_mem_read(mem, value, sp + 40 + 8 * i, fault);
+		walk->regs.r[order[kunwind_index(i, (u32)ARRAY_SIZE(order))]] = value;
+	}
+	kunwind_mem_end(mem);
+	walk->regs.valid = KUNWIND_ALL_REGS;
+	return true;
+fault:
+	/* rsp and rip are read last: both are still the frame's, unless only rip failed. */
+	kunwind_mem_end(mem);
+	walk->regs.valid = KUNWIND_REG(KUNWIND_RSP) | KUNWIND_REG(KUNWIND_RA);
+	return false;
 }
 
 /* The proof of @c, provided that the frame is in the function at @target. */

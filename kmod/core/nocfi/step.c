@@ -19,9 +19,11 @@
 #include "code_analysis.h"
 #include "exact_frame.h"
 #include "hotspot_frame.h"
+#include "ion_frame.h"
 #include "jit_entry.h"
 #include "jit_interpreter.h"
 #include "jit_rule.h"
+#include "jit_run.h"
 #include "main_entry.h"
 #include "v8_frame.h"
 #include "return_address.h"
@@ -29,39 +31,6 @@
 
 #define MOST_WORDS	512
 #define COST_OF_STEP	4		/* in units of the budget, without reads */
-
-/*
- * In the trampoline, rsp points to the struct ucontext of the signal frame:
- * flags, link and stack (40 bytes), then struct sigcontext.
- */
-bool kunwind_walk_attr kunwind_nocfi_signal(struct kunwind_walk *walk, bool exact)
-{
-	static const u8 order[] = {
-		KUNWIND_R8, KUNWIND_R9, KUNWIND_R10, KUNWIND_R11, KUNWIND_R12, KUNWIND_R13,
-		KUNWIND_R14, KUNWIND_R15, KUNWIND_RDI, KUNWIND_RSI, KUNWIND_RBP, KUNWIND_RBX,
-		KUNWIND_RDX, KUNWIND_RAX, KUNWIND_RCX, KUNWIND_RSP, KUNWIND_RA,
-	};
-	u64 sp = walk->regs.r[KUNWIND_RSP], value;
-	struct kunwind_mem *mem = &walk->mem;
-	u32 i;
-
-	if (!kunwind_proof_in_trampoline(walk, exact) || !kunwind_proof_sigframe(walk, sp))
-		return false;
-	if (!kunwind_mem_begin(mem, sp + 40))
-		return false;
-	for (i = 0; i < ARRAY_SIZE(order); i++) {
-		kunwind_mem_read(mem, value, sp + 40 + 8 * i, fault);
-		walk->regs.r[order[kunwind_index(i, (u32)ARRAY_SIZE(order))]] = value;
-	}
-	kunwind_mem_end(mem);
-	walk->regs.valid = KUNWIND_ALL_REGS;
-	return true;
-fault:
-	/* rsp and rip are read last: both are still the frame's, unless only rip failed. */
-	kunwind_mem_end(mem);
-	walk->regs.valid = KUNWIND_REG(KUNWIND_RSP) | KUNWIND_REG(KUNWIND_RA);
-	return false;
-}
 
 /* The word at rsp, for a frame that has only its return address on the stack. */
 static bool kunwind_walk_attr at_top(struct kunwind_walk *walk,
@@ -508,12 +477,40 @@ static bool kunwind_walk_attr by_hotspot_frame(struct kunwind_walk *walk, struct
 	return by_word(walk, t, c->by_calls);
 }
 
+/* By the size that SpiderMonkey's code has pushed. */
+static bool kunwind_walk_attr by_ion_frame(struct kunwind_walk *walk, struct trial *t)
+{
+	struct kunwind_candidate *c = &t->word;
+
+	c->by_calls = kunwind_ion_frame(walk, &t->frame, &c->depth, &c->end) &&
+		      returns_by(walk, &t->frame, t->frame.sp + c->depth, true, c);
+	c->rbp_at = KUNWIND_CODE_RBP_LOST;
+	return by_word(walk, t, c->by_calls);
+}
+
 /* By a routine that an earlier step has found, or as above. The code ahead costs more. */
 static bool kunwind_walk_attr by_jit_made(struct kunwind_walk *walk, struct trial *t)
 {
 	t->word.by_calls = false;
 	return by_word(walk, t, kunwind_jit_entered_again(walk, &t->frame, &t->word)) ||
-	       by_hotspot_frame(walk, t, KUNWIND_HOTSPOT_NEAR);
+	       by_ion_frame(walk, t) || by_hotspot_frame(walk, t, KUNWIND_HOTSPOT_NEAR);
+}
+
+/* By the code that is still to run, with the words of the stack. */
+static noinline bool kunwind_walk_attr by_jit_run(struct kunwind_walk *walk, struct trial *t)
+{
+	const struct kunwind_range *caller;
+	struct kunwind_jit_run run;
+
+	if (!kunwind_jit_runs(walk, &t->frame, &run) ||
+	    !returns_by(walk, &t->frame, run.slot, true, &t->word))
+		return false;
+	returned(walk, &t->word, run.bp_known, run.bp);
+	/* CFI and rows describe rsp as if nothing was removed. */
+	caller = kunwind_ranges_live(walk->ranges, t->word.ra - 1);
+	if (caller && !READ_ONCE(caller->table))
+		walk->regs.r[KUNWIND_RSP] = run.sp;
+	return true;
 }
 
 static bool kunwind_walk_attr by_code_ahead(struct kunwind_walk *walk, struct trial *t)
