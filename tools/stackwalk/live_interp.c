@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 /*
- * live_interp.c - copy what an interpreter keeps about a thread's stack, in the moment in which the stack
- * is copied
+ * live_interp.c - copy what an interpreter keeps about a thread's stack, together
+ * with the stack
  *
- * These lists are in the heap, and change with each call. So they are followed while the thread
- * does not run (core/interp), and each page that is read on the way is kept. The walker then
- * finds the same again in these pages, in its sandbox. No native frame is known here: all lists
- * are followed, as if each had one.
+ * These lists are in the heap, and change with each call. So they are followed while the
+ * thread does not run (core/interp), and each page that is read on the way is kept. The
+ * walker then finds the same again in these pages, in its sandbox. The native frames are not
+ * known yet, so all lists are followed.
  *
  * The process may be hostile: a walk has NODES nodes and a thread PAGES pages at most.
  */

@@ -3,7 +3,7 @@
  * interp.h - checked descriptions of interpreters' call stacks
  *
  * interp_check.c makes a struct kunwind_interp of a description (interp_desc.h)
- * that any user may have given. It is immutable, has no pointer, and all that a walk
+ * that is not trusted. It is immutable, has no pointer, and all that a walk
  * computes by it is an address of user memory: a walk (interp_walk.c) checks no number
  * of it again. It takes 696 bytes for each described object.
  */

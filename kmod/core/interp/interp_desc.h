@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
  * interp_desc.h - how an interpreter keeps its own call stack: a description
- * by numbers, which user space finds and the module checks
+ * by numbers, which interp_check.c checks
  *
- * The description belongs to one ELF object (libpython, python3, php), and holds
+ * The description belongs to one ELF object (libpython or python3), and holds
  * for each process that maps the object. It names no language. It says where the
  * interpreter's frames of a thread are, as a linked list or an array of nodes, and
  * which native frames they belong to:

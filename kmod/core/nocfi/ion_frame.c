@@ -2,16 +2,16 @@
 /*
  * ion_frame.c - the size of a frame of SpiderMonkey's compiled code
  *
- * Before version 105, functions that SpiderMonkey's compiler Ion has compiled have no frame
- * pointer. Before each call, they push a descriptor for the garbage collector:
+ * Before version 105 of SpiderMonkey, functions that its compiler Ion has compiled have no
+ * frame pointer. Before each call, they push a descriptor for the garbage collector:
  *
- *	push	$0x16020		the frame has 0x160 bytes; 2 words belong to the call
- *	call	VMWrapper
+ *	push	$0x16020	bits 8 and up: the frame has 0x160 bytes
+ *	call	VMWrapper	bits 4 to 7: 2 words belong to the call
  *
- * The words of the call are the return address, the descriptor, and in calls of functions the
- * function and the number of arguments. The frame's bytes lie above them, and then its return
- * address. The callee may have taken its return address and some words above it off the stack, but
- * both words are still there: the frame's address, and above it what the instruction has pushed.
+ * The words of the call are the return address, the descriptor, and in calls of functions
+ * the function and the number of arguments. The frame's bytes lie above them, and then its
+ * return address. The callee may have popped some of these words, but they are still in
+ * memory: the address of the instruction after the call, and above it the descriptor.
  *
  * Bounds: 2 words of code, KUNWIND_CHUNK words of the stack; the budget pays.
  */

@@ -13,12 +13,13 @@
  *
  * Here, pop (%rsp) moves the return address up by a word.
  *
- * The place of the return address depends on words of the stack. So the instructions from the
- * frame's address on are run with the words that are there. rsp, rbp, and one register that was
- * popped have values. No conditional jump is taken. A call, a push, a write to the stack and
- * any change of rsp that is not among these end the run without an answer. rsp only
- * rises, and by at most KUNWIND_FRAME_MOST; pop %rsp by 8 or 16, because it undoes an alignment.
- * A run that takes no word as rsp, and removes nothing, is left to the code ahead.
+ * The place of the return address depends on words of the stack. So the instructions from
+ * the frame's address on are emulated with these words. rsp, rbp, and one register that was
+ * popped have values. Conditional jumps count as not taken. A call, a push, a store in the
+ * frame other than pop (%rsp), and any other change of rsp than those above end the run
+ * without an answer. rsp only rises, by at most KUNWIND_FRAME_MOST. pop %rsp raises it by 8
+ * or 16 bytes, because it undoes an alignment. A run that takes no word as rsp, and removes
+ * nothing, is left to the code ahead.
  *
  * Bounds: MOST_INSNS instructions. Any context, NMI included; the budget pays.
  */
