@@ -323,6 +323,12 @@ static const struct nocfi_case cases[] = {
 	  HOTSPOT("89 84 24 00 c0 fe ff 55 48 83 ec 18", "ff e0"), HOTSPOT_ENDS },
 	{ "a frame of HotSpot, its size is no number of words",
 	  HOTSPOT("89 84 24 00 c0 fe ff 55 48 83 ec 1c", "ff e0"), HOTSPOT_ENDS },
+	/* 8 bytes less than nothing: the word at rsp would be the return address */
+	{ "a frame of HotSpot, its size is too large", LIB + 0x40, AT(30),
+	  { { LIB + 0x40, "c3", 0 }, CALL_JIT,
+	    { JIT + 0x104, "89 84 24 00 c0 fe ff 55 48 81 ec f8 ff ff ff", 0 },
+	    { JIT + 0x17b, NULL, LIB + 0x40 }, { JIT + 0x180, "ff e0", 0 } },
+	  { { 0, JIT + 0x180 }, { 1, JIT + 0x205 } }, .no_guess = true, HOTSPOT_ENDS },
 	{ "no frame of HotSpot: it touches no page",
 	  HOTSPOT("89 84 24 00 c4 fe ff 55 48 83 ec 20", "ff e0"), HOTSPOT_ENDS },
 	{ "no frame of HotSpot: it touches what is above",
