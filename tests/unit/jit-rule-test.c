@@ -316,6 +316,7 @@ static u32 pair_of(u64 ip)
 static void test_hotspot(void)
 {
 	const u64 entry = FRAME - 0x7c;
+	u32 spent, spent_other;
 
 	scene("ff e0", NEAR, 0);
 	put_code(&(struct code){ entry, "89 84 24 00 c0 fe ff 55 48 83 ec 10", 0 });
@@ -328,7 +329,12 @@ static void test_hotspot(void)
 	tap_ok(walk_with(&cache).addresses[2] == CALLER && rule_at(FRAME) && rule_at(FRAME)->confirmed &&
 	       rule_at(FRAME)->method == KUNWIND_BY_JIT_MADE && rule_at(FRAME)->end < 0,
 	       "JIT rule: a frame of HotSpot");
+	spent = walk_with(&cache).spent;
 	stack[4] = OTHER;
+	spent_other = walk_with(&cache).spent;
+	tap_ok(spent_other <= spent + 4,
+	       "JIT rule: another caller of HotSpot's frame, by the rule: %u units, not %u", spent_other,
+	       spent);
 	tap_ok(agrees() && walk_with(&cache).addresses[2] == OTHER && rule_at(FRAME)->caller == OTHER,
 	       "JIT rule: another caller of HotSpot's frame");
 	put_code(&(struct code){ entry, "89 84 24 00 c0 fe ff 55 48 83 ec 20", 0 });
