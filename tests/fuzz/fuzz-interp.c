@@ -31,10 +31,6 @@
 #define PATCHES		6
 #define GUARD		0x5aa55aa55aa55aa5ULL
 
-struct input {
-	const u8 *at, *end;
-};
-
 struct scene {
 	struct kunwind_interp interp;
 	u64 *words;
@@ -44,15 +40,6 @@ struct scene {
 	u32 nr, left;
 	bool complete;
 };
-
-static u32 number(struct input *in, int size)
-{
-	u32 val = 0;
-
-	while (size--)
-		val = val << 8 | (in->at < in->end ? *in->at++ : 0);
-	return val;
-}
 
 static u64 word(u32 number)
 {
@@ -169,26 +156,26 @@ static enum kunwind_interp_reason walk(const struct scene *scene, struct kunwind
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	static struct kunwind_interp_frame all[ROOM + 1], again[ROOM + 1];
-	struct input in = { data, data + size };
+	struct fuzz_input in = { data, data + size };
 	struct kunwind_interp_desc desc;
 	enum kunwind_interp_reason reason;
 	u32 room, count, missing, second, second_missing, i, n;
 	u8 bytes[KUNWIND_INTERP_BYTES + 1];
 	struct scene scene;
 
-	describe(number(&in, 1), &desc);
-	room = number(&in, 1) % (ROOM + 1);
-	scene.left = number(&in, 2) % (KUNWIND_BUDGET + 1);
-	n = number(&in, 1);
+	describe(fuzz_number(&in, 1), &desc);
+	room = fuzz_number(&in, 1) % (ROOM + 1);
+	scene.left = fuzz_number(&in, 2) % (KUNWIND_BUDGET + 1);
+	n = fuzz_number(&in, 1);
 	scene.complete = n & 0x80;
 	scene.nr = n % (NATIVES + 1);
 	for (i = 0; i < scene.nr; i++) {
-		n = number(&in, 2);
+		n = fuzz_number(&in, 2);
 		scene.addresses[i] = CODE + (n & 1 ? 0x1001 : 0x8000);
 		scene.sp[i] = n & 2 ? word(n >> 1) : MEM + 8 * (n >> 2 & 0x3ff);
 	}
 	for (i = 0; i < PATCHES; i++) {
-		const u32 at = number(&in, 2), byte = number(&in, 1);
+		const u32 at = fuzz_number(&in, 2), byte = fuzz_number(&in, 1);
 
 		if (byte)
 			((u8 *)&desc)[at % sizeof(desc)] = byte;
@@ -198,7 +185,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	scene.size = max(8 * ((size_t)(in.end - in.at) / 2), (size_t)8);
 	scene.words = malloc(scene.size);
 	for (i = 0; i < scene.size / 8; i++)
-		scene.words[i] = word(number(&in, 2));
+		scene.words[i] = word(fuzz_number(&in, 2));
 	reason = walk(&scene, all, ROOM, &count, &missing);
 	walk(&scene, again, ROOM, &second, &second_missing);
 	property(second == count && second_missing == missing && !memcmp(all, again, count * sizeof(all[0])),

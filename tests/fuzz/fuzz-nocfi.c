@@ -34,10 +34,6 @@
 
 enum { NO_SCAN = 1, NO_RBP = 2, I386 = 4, SIGNAL_FRAME = 8, PROBE = 16 };
 
-struct input {
-	const u8 *at, *end;
-};
-
 struct memory {
 	u8 *stack, *code;
 	size_t stack_size, code_size;
@@ -45,15 +41,6 @@ struct memory {
 	u64 calls[CALLS];		/* return addresses of the calls */
 	u64 probe_slot, probe_return;
 };
-
-static u32 number(struct input *in, int size)
-{
-	u32 val = 0;
-
-	while (size--)
-		val = val << 8 | (in->at < in->end ? *in->at++ : 0);
-	return val;
-}
 
 static u64 word(const struct memory *m, u32 number)
 {
@@ -152,29 +139,29 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	static struct kunwind_jit_rules rules;
 	static struct kunwind_replay replay;
 	static struct kunwind_rule_cache cache;
-	struct input in = { data, data + size };
+	struct fuzz_input in = { data, data + size };
 	struct kunwind_regs regs = { .valid = 0 };
 	struct kunwind_ranges *ranges;
 	u32 from[CALLS], to[CALLS], i, how, mapped, ip, sp, bp, probe;
 	struct memory m;
 
-	how = number(&in, 1);
-	mapped = number(&in, 1);
+	how = fuzz_number(&in, 1);
+	mapped = fuzz_number(&in, 1);
 	m.base = how & I386 ? (u32)STACK + 0x10000 : STACK;
 	m.code_base = how & I386 ? (u32)CODE + 0x80000 : CODE;
-	ip = number(&in, 2);
-	sp = number(&in, 2);
-	bp = number(&in, 2);
-	probe = number(&in, 2);
+	ip = fuzz_number(&in, 2);
+	sp = fuzz_number(&in, 2);
+	bp = fuzz_number(&in, 2);
+	probe = fuzz_number(&in, 2);
 	for (i = 0; i < CALLS; i++) {
-		from[i] = number(&in, 2);
-		to[i] = number(&in, 2);
+		from[i] = fuzz_number(&in, 2);
+		to[i] = fuzz_number(&in, 2);
 		m.calls[i] = m.code_base + from[i] % CODE_MAX + 5;
 	}
-	m.stack_size = 8 * (1 + number(&in, 1));
+	m.stack_size = 8 * (1 + fuzz_number(&in, 1));
 	m.stack = malloc(m.stack_size);
 	for (i = 0; i < m.stack_size / 8; i++) {
-		u64 val = word(&m, number(&in, 2));
+		u64 val = word(&m, fuzz_number(&in, 2));
 
 		memcpy(m.stack + 8 * i, &val, 8);
 	}
@@ -182,7 +169,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	m.code = malloc(m.code_size);
 	memset(m.code, 0x06, m.code_size);
 	while (in.at < in.end) {
-		u32 at = number(&in, 2) % CODE_MAX, len = number(&in, 1);
+		u32 at = fuzz_number(&in, 2) % CODE_MAX, len = fuzz_number(&in, 1);
 
 		len = min(min(len, CODE_MAX - at), (u32)(in.end - in.at));
 		memcpy(m.code + at, in.at, len);

@@ -21,19 +21,6 @@
 #define BIAS		0x555500000000ULL
 #define PATCHES		4
 
-struct input {
-	const u8 *at, *end;
-};
-
-static u32 number(struct input *in, int size)
-{
-	u32 val = 0;
-
-	while (size--)
-		val = val << 8 | (in->at < in->end ? *in->at++ : 0);
-	return val;
-}
-
 static u64 word(u32 number)
 {
 	u64 n = number >> 2;
@@ -49,13 +36,13 @@ static u64 word(u32 number)
 	return n * 0x9e3779b97f4a7c15ULL;
 }
 
-static void table_damage(struct kunwind_table *table, struct input *in)
+static void table_damage(struct kunwind_table *table, struct fuzz_input *in)
 {
 	u64 size = table->bytes - sizeof(*table);
 	int i;
 
 	for (i = 0; i < PATCHES; i++) {
-		u32 at = number(in, 2), val = number(in, 1);
+		u32 at = fuzz_number(in, 2), val = fuzz_number(in, 1);
 
 		if (val)
 			((u8 *)(table + 1))[at % size] = val;
@@ -116,7 +103,7 @@ static void walks(struct kunwind_table *table, const struct kunwind_regs *regs, 
 
 static void one(const u8 *data, size_t size, bool i386)
 {
-	struct input in = { data, data + size }, patches;
+	struct fuzz_input in = { data, data + size }, patches;
 	struct kunwind_regs regs = { .valid = 0 };
 	struct kunwind_section section[2];
 	struct kunwind_table *table;
@@ -124,21 +111,24 @@ static void one(const u8 *data, size_t size, bool i386)
 	u64 *memory;
 
 	for (i = 0; i < KUNWIND_NR_REGS; i++) {
-		u32 n = number(&in, 2);
+		u32 n = fuzz_number(&in, 2);
 
 		regs.r[i] = word(n);
 		if (n & 3)
 			regs.valid |= KUNWIND_REG(i);
 	}
 	regs.valid |= KUNWIND_REG(KUNWIND_RSP) | KUNWIND_REG(KUNWIND_RA);
-	nr = 1 + number(&in, 1);
+	nr = 1 + fuzz_number(&in, 1);
 	memory = malloc(nr * sizeof(*memory));
-	for (i = 0; i < nr; i++)
-		memory[i] = i386 ? (u32)word(number(&in, 2)) * 0x100000001ULL : word(number(&in, 2));
+	for (i = 0; i < nr; i++) {
+		memory[i] = word(fuzz_number(&in, 2));
+		if (i386)
+			memory[i] = (u32)memory[i] * 0x100000001ULL;
+	}
 	patches = in;
-	number(&in, 3 * 2);
-	number(&in, 3 * 2);
-	how = number(&in, 1);
+	fuzz_number(&in, 3 * 2);
+	fuzz_number(&in, 3 * 2);
+	how = fuzz_number(&in, 1);
 	fuzz_section(how, i386, in.at, in.end - in.at, section);
 	if (!kunwind_table_build(section, fuzz_keep(how), 1 << 20, NULL, NULL, &table)) {
 		walks(table, &regs, (u8 *)memory, nr * sizeof(*memory));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz.h - format of the .eh_frame fuzzers' input, and the report of a violated
- * property
+ * fuzz.h - format of the .eh_frame fuzzers' input, numbers of other fuzzers' inputs, and
+ * the report of a violated property
  *
  * The first byte of an input has options; the section follows. Bits 0 to 4
  * select the registers to keep (rbx, r12 to r15). Bit 5: records of length zero
@@ -36,6 +36,21 @@ do {										\
 		abort();							\
 	}									\
 } while (0)
+
+/* What is left of an input that is read as numbers. */
+struct fuzz_input {
+	const u8 *at, *end;
+};
+
+/* The next @size bytes, at most 4; bytes after the end are 0. */
+static inline u32 fuzz_number(struct fuzz_input *in, int size)
+{
+	u32 val = 0;
+
+	while (size--)
+		val = val << 8 | (in->at < in->end ? *in->at++ : 0);
+	return val;
+}
 
 static inline u32 fuzz_keep(u8 byte)
 {
